@@ -1,0 +1,65 @@
+"""What one step of the loop leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from medusa_chat.engine.options import Reason
+from medusa_chat.engine.tree import CandidateTree
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a child that was looked at fell, in numbers."""
+
+    node: int
+    probability: float
+    """Of the child's token under the backbone's warped distribution at the parent."""
+    needed: float | None = None
+    """The threshold it missed; None where the rule drew (or took) another token instead."""
+    entropy: float | None = None
+    """In nats, of the parent's distribution; only where the rule uses it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an acceptance rule decided about a verified tree."""
+
+    path: tuple[int, ...]
+    """Kept nodes from the root (always node 0, always first) downwards."""
+    next_root: int
+    """The token the backbone adds after the last kept node."""
+    reasons: tuple[Rejection, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Milliseconds of one step, by part."""
+
+    draft: float = 0.0
+    verify: float = 0.0
+    accept: float = 0.0
+    commit: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.draft + self.verify + self.accept + self.commit
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One forward pass of the backbone and everything it decided."""
+
+    index: int
+    """Counts from 1."""
+    tree: CandidateTree
+    path: tuple[int, ...]
+    """Kept nodes, cut where the answer ended; len(path) == len(tokens)."""
+    tokens: tuple[int, ...]
+    """The answer's new tokens: those of path[1:], then the one the backbone added. At least one."""
+    ms: Timings
+    reasons: tuple[Rejection, ...] = ()
+    text: str = ""
+    """What became showable in this step; half characters and possible stop strings are held back."""
+    finish: Reason | None = None
+    """Set on the last step of an answer."""
