@@ -1,0 +1,1 @@
+"""Model cards, where weights come from, download with progress, does-it-fit."""

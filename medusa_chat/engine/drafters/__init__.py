@@ -1,0 +1,1 @@
+"""Whatever proposes a candidate tree: nothing, Medusa heads, prompt lookup."""

@@ -1,0 +1,1 @@
+"""From messages to token ids and from token ids to text."""

@@ -1,0 +1,1 @@
+"""Head modules, their files, and how they attach to a backbone."""

@@ -1,0 +1,1 @@
+"""The engine in its own process: messages, child, client; and the session both sides' commands share."""

@@ -1,0 +1,190 @@
+"""What the screen and the engine process say to each other: small frozen values, free of torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from medusa_chat.engine.options import Decoding, Limits, Reason, Sampling
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    role: Role
+    content: str
+
+
+# --- from the screen to the engine ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Load a model card by name (or a folder by path), replacing what was loaded."""
+
+    model: str
+    quantize: str = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Answer a conversation. Answers carry the same `answer` id, so late messages of a cancelled one are told apart."""
+
+    answer: int
+    messages: tuple[ChatMessage, ...]
+    sampling: Sampling = field(default_factory=Sampling)
+    decoding: Decoding = field(default_factory=Decoding)
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Adjust:
+    """New decoding options for the running answer, from the next step on."""
+
+    decoding: Decoding
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Stop between two steps and wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOnce:
+    """While paused: take exactly one step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on after a pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """End the running answer between two steps; what was written stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """End the process."""
+
+
+Request = Load | Generate | Adjust | Pause | StepOnce | Resume | Cancel | Shutdown
+
+
+# --- from the engine to the screen ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A long part on its way: loading, prefill."""
+
+    stage: str
+    """Short and showable: "loading torch", "reading weights", "reading the conversation"."""
+    done: float | None = None
+    """0..1; None while the length is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The model is ready for its first token."""
+
+    model: str
+    heads: int
+    """0 when no heads were found: Medusa is off and the screen says so."""
+    device: str
+    """Showable: "cpu, 2 threads" or the card's name."""
+    precision: str
+    """Showable: "float32", "nf4"."""
+    context: int
+    """Tokens the model can hold."""
+    budget: int
+    """The calibrated budget, taken when none is chosen."""
+    plain_ms: float
+    """Median milliseconds of a plain step, measured right after loading: the denominator of every overhead."""
+    notes: tuple[str, ...] = ()
+    """Plain sentences the person should see (heads made for other weights, no calibration, ...)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRecord:
+    """A candidate tree in plain lists, with the text of every node's token."""
+
+    tokens: tuple[int, ...]
+    parents: tuple[int, ...]
+    scores: tuple[float, ...]
+    texts: tuple[str, ...]
+    """Raw token pieces: data, never markup."""
+
+
+@dataclass(frozen=True, slots=True)
+class RejectionRecord:
+    node: int
+    probability: float
+    needed: float | None = None
+    entropy: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One step, as the screen and the trace see it (`engine.step.Step` without tensors)."""
+
+    index: int
+    tree: TreeRecord
+    path: tuple[int, ...]
+    tokens: tuple[int, ...]
+    text: str
+    draft_ms: float
+    verify_ms: float
+    accept_ms: float
+    commit_ms: float
+    reasons: tuple[RejectionRecord, ...] = ()
+    finish: Reason | None = None
+
+    @property
+    def ms(self) -> float:
+        return self.draft_ms + self.verify_ms + self.accept_ms + self.commit_ms
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """Steps since the last such message, in order, none dropped: the engine batches them to the screen's frame rate."""
+
+    answer: int
+    steps: tuple[StepRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Of a finished answer. Times are engine time: prefill apart from decoding."""
+
+    prompt_tokens: int
+    tokens: int
+    steps: int
+    seconds: float
+    """Decoding only."""
+    prefill_seconds: float
+    plain_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    answer: int
+    reason: Reason
+    statistics: Statistics
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something went wrong; the conversation is intact."""
+
+    kind: Literal["refused", "memory", "died", "internal"]
+    """refused: the request itself (prompt too long, no heads, ...); memory: out of it; died: the process ended;
+    internal: a fault of ours, details in the log."""
+    advice: str
+    """One plain sentence that names the thing and the way out."""
+    answer: int | None = None
+
+
+Event = Progress | Loaded | StepTaken | Finished | Failed

@@ -1,0 +1,1 @@
+"""Data by self-distillation, Medusa-1 training, calibration."""

@@ -1,0 +1,1 @@
+"""App, screens, widgets, styles. Knows host.client, catalog and settings; never imports torch."""
