@@ -48,7 +48,12 @@ class Sampling:
         _require(self.top_k >= 0, "top-k", self.top_k, "0 (off) or a positive count")
         _require(0.0 < self.top_p <= 1.0, "top-p", self.top_p, "above 0 and at most 1")
         _require(0.0 <= self.min_p <= 1.0, "min-p", self.min_p, "between 0 and 1")
-        _require(0.0 < self.repetition_penalty <= 10.0, "repetition penalty", self.repetition_penalty, "above 0 and at most 10")
+        _require(
+            0.0 < self.repetition_penalty <= 10.0,
+            "repetition penalty",
+            self.repetition_penalty,
+            "above 0 and at most 10",
+        )
 
     @property
     def greedy(self) -> bool:
@@ -79,7 +84,12 @@ class Decoding:
         _require(self.decoder in DECODERS, "decoder", self.decoder, f"one of {', '.join(DECODERS)}")
         _require(self.rule in RULES, "rule", self.rule, f"one of {', '.join(RULES)}")
         _require(self.tree in TREE_KINDS, "tree", self.tree, f"one of {', '.join(TREE_KINDS)}")
-        _require(self.budget is None or 1 <= self.budget <= MAX_BUDGET, "budget", self.budget, f"between 1 and {MAX_BUDGET}")
+        _require(
+            self.budget is None or 1 <= self.budget <= MAX_BUDGET,
+            "budget",
+            self.budget,
+            f"between 1 and {MAX_BUDGET}",
+        )
         _require(self.heads is None or self.heads >= 1, "heads", self.heads, "at least 1")
         _require(1 <= self.top_k <= 64, "top-k per head", self.top_k, "between 1 and 64")
         _require(0.0 < self.epsilon <= 1.0, "epsilon", self.epsilon, "above 0 and at most 1")

@@ -65,11 +65,14 @@ class Calibration:
                     for curve in raw["reliability"]
                 ),
                 trees={
-                    int(size): tuple(tuple(map(int, path)) for path in paths) for size, paths in raw["trees"].items()
+                    int(size): tuple(tuple(map(int, path)) for path in paths)
+                    for size, paths in raw["trees"].items()
                 },
                 expected={int(size): float(length) for size, length in raw["expected"].items()},
                 budget=int(raw["budget"]),
                 positions=int(raw["positions"]),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise MedusaError(f"{path} is not a calibration of heads; write it anew with medusa-chat calibrate.") from error
+            raise MedusaError(
+                f"{path} is not a calibration of heads; write it anew with medusa-chat calibrate."
+            ) from error
