@@ -44,9 +44,7 @@ class CandidateTree:
                 f"a tree needs equally many tokens, parents and scores: {len(tokens)}, {len(parents)}, {len(scores)}"
             )
         if parents[0] != -1 or any(not 0 <= parent < node for node, parent in enumerate(parents) if node):
-            raise ValueError(
-                "node 0 must be the root (parent -1) and every other parent must come before its child"
-            )
+            raise ValueError("node 0 must be the root (parent -1) and every other parent must come before its child")
         return cls(
             torch.tensor(tokens, dtype=torch.int64),
             torch.tensor(parents, dtype=torch.int64),

@@ -16,7 +16,7 @@ class ChatMessage:
     content: str
 
 
-# --- from the screen to the engine ------------------------------------------------------------------------------------
+# From the screen to the engine.
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Shutdown:
 Request = Load | Generate | Adjust | Pause | StepOnce | Resume | Cancel | Shutdown
 
 
-# --- from the engine to the screen ------------------------------------------------------------------------------------
+# From the engine to the screen.
 
 
 @dataclass(frozen=True, slots=True)

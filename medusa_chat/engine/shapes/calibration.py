@@ -65,8 +65,7 @@ class Calibration:
                     for curve in raw["reliability"]
                 ),
                 trees={
-                    int(size): tuple(tuple(map(int, path)) for path in paths)
-                    for size, paths in raw["trees"].items()
+                    int(size): tuple(tuple(map(int, path)) for path in paths) for size, paths in raw["trees"].items()
                 },
                 expected={int(size): float(length) for size, length in raw["expected"].items()},
                 budget=int(raw["budget"]),
