@@ -1,0 +1,58 @@
+"""The command line: which commands there are, and what happens without one."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from medusa_chat import __version__
+from medusa_chat.cli.lazy import LazyCommand, LazyGroup, debug_option
+from medusa_chat.engine.errors import MedusaError
+
+COMMANDS = {
+    "run": LazyCommand("medusa_chat.cli.run:run", "Answer one prompt on stdout."),
+    "compare": LazyCommand("medusa_chat.cli.compare:compare", "Answer one prompt with several decoders, side by side."),
+    "bench": LazyCommand("medusa_chat.cli.bench:bench", "Measure decoders over a suite of questions."),
+    "models": LazyCommand("medusa_chat.cli.models:models", "List, pull, describe and remove models."),
+    "distill": LazyCommand("medusa_chat.cli.distill:distill", "Let a model answer prompts: data to train heads on."),
+    "train": LazyCommand("medusa_chat.cli.train:train", "Train Medusa heads for a model."),
+    "calibrate": LazyCommand("medusa_chat.cli.calibrate:calibrate", "Measure heads; find their best trees."),
+    "doctor": LazyCommand("medusa_chat.cli.doctor:doctor", "Check machine, versions, model and heads, with advice."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    table=COMMANDS,
+    invoke_without_command=True,
+    params=[debug_option()],
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Without a command the chat opens.",
+)
+@click.option("--model", metavar="NAME", help="Model card or folder to chat with.")
+@click.option("--prompt", metavar="TEXT", help="Send this first.")
+@click.option("--theme", metavar="NAME", help="Colours of the screen.")
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, model: str | None, prompt: str | None, theme: str | None) -> None:
+    """Chat with a language model on this machine and watch Medusa heads speed it up."""
+    if ctx.invoked_subcommand is None:
+        open_app(model, prompt, theme)
+        return
+    for name, value in (("--model", model), ("--prompt", prompt), ("--theme", theme)):
+        if value is not None:
+            ctx.fail(f"{name} before a command belongs to the chat alone; put it after {ctx.invoked_subcommand!r}.")
+
+
+def open_app(model: str | None, prompt: str | None, theme: str | None) -> None:
+    """Opens the chat screen.
+
+    Raises:
+        MedusaError: stdin or stdout is no terminal.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise MedusaError('The chat needs a terminal; without one, ask with medusa-chat run "...".')
+    from medusa_chat.tui.launch import launch
+
+    launch(model=model, prompt=prompt, theme=theme)
