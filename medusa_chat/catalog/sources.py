@@ -24,6 +24,10 @@ class PypiSource:
     """Path of the GGUF file inside the wheel."""
     file_sha256: str
 
+    @property
+    def described(self) -> str:
+        return f"Python package {self.package} {self.version} ({self.wheel_size / 1e6:.1f} MB)"
+
 
 @dataclass(frozen=True, slots=True)
 class HubSource:
@@ -36,6 +40,10 @@ class HubSource:
     allow: tuple[str, ...]
     """File patterns to download."""
 
+    @property
+    def described(self) -> str:
+        return f"hub repository {self.repo} at {self.revision}"
+
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
@@ -44,6 +52,10 @@ class FolderSource:
     kind: ClassVar[str] = "folder"
 
     path: Path
+
+    @property
+    def described(self) -> str:
+        return f"folder {self.path}"
 
 
 Source = PypiSource | HubSource | FolderSource

