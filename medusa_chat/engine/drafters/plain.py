@@ -1,0 +1,17 @@
+"""No drafting: the loop becomes plain decoding."""
+
+from __future__ import annotations
+
+from medusa_chat.engine.drafters.base import DraftContext
+from medusa_chat.engine.step import Step
+from medusa_chat.engine.tree import CandidateTree
+
+
+class Plain:
+    """Proposes the root alone."""
+
+    def propose(self, context: DraftContext, budget: int) -> CandidateTree:
+        return CandidateTree.root_only(context.root)
+
+    def observe(self, step: Step) -> None:
+        """Nothing to learn."""

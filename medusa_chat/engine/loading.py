@@ -1,0 +1,74 @@
+"""From a folder of weights to a backbone and its tokenizer, in the precision asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, PreTrainedTokenizerBase
+from transformers.utils import logging as transformers_logging
+
+from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.errors import MedusaError
+from medusa_chat.kernels.packed import pack_linears
+
+Quantize = Literal["none", "nf4"]
+QUANTIZE: tuple[Quantize, ...] = get_args(Quantize)
+
+
+def load_backbone(folder: Path, *, quantize: str = "none") -> tuple[Backbone, PreTrainedTokenizerBase]:
+    """Load onto the GPU when there is one, else onto the CPU. Nothing is downloaded.
+
+    Args:
+        folder: config.json, safetensors and tokenizer files, as transformers writes them.
+        quantize: "none" (float32 on a CPU, with weights packed for few rows; the weights' own 16-bit type on a GPU)
+            or "nf4" (4-bit by bitsandbytes >= 0.50).
+
+    Raises:
+        MedusaError: the folder holds no causal language model that can be read, or the precision is unknown.
+    """
+    if quantize not in QUANTIZE:
+        raise MedusaError(f"quantize is {quantize!r}; it must be one of {', '.join(QUANTIZE)}.")
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    dtype = compute_dtype(folder, device)
+    try:
+        model = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=dtype, device_map={"": device}, local_files_only=True, **_quantization(quantize, dtype)
+        )
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise MedusaError(f"{folder} cannot be loaded as a language model: {reason}") from error
+    if quantize == "none" and device.type == "cpu":
+        pack_linears(model)
+    return Backbone(model), tokenizer
+
+
+def compute_dtype(folder: Path, device: torch.device) -> torch.dtype:
+    """float32 on a CPU (16-bit layers cost one pass per row there); on a GPU the 16-bit type that suits it.
+
+    Cards before compute capability 8.0 have no fast bfloat16; weights saved as float16 stay float16.
+    """
+    if device.type == "cpu":
+        return torch.float32
+    saved = getattr(AutoConfig.from_pretrained(folder, local_files_only=True), "dtype", None)
+    if torch.cuda.get_device_capability(device) < (8, 0) or saved == torch.float16:
+        return torch.float16
+    return torch.bfloat16
+
+
+def _quantization(quantize: str, dtype: torch.dtype) -> dict[str, Any]:
+    if quantize == "none":
+        return {}
+    return {
+        "quantization_config": BitsAndBytesConfig(  # type: ignore[no-untyped-call]
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            # Its default, float32, silently sends steps of 8 rows and more to the slow path on a GPU.
+            bnb_4bit_compute_dtype=dtype,
+        )
+    }

@@ -1,0 +1,122 @@
+"""From the backbone's logits to tokens: warped distributions, one random generator, node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from transformers import (
+    LogitsProcessorList,
+    MinPLogitsWarper,
+    RepetitionPenaltyLogitsProcessor,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+
+from medusa_chat.engine.options import Sampling
+from medusa_chat.engine.tree import CandidateTree
+
+
+class Sampler:
+    """Holds what an answer's randomness depends on: the options, the processors, one generator."""
+
+    def __init__(self, sampling: Sampling, device: torch.device | str = "cpu") -> None:
+        self.sampling = sampling
+        self.generator = torch.Generator(device)
+        self.seed = self.generator.seed() if sampling.seed is None else sampling.seed
+        self.generator.manual_seed(self.seed)
+        self.penalties, self.warpers = _penalties(sampling), _warpers(sampling)
+
+    def posterior(self, prefix: Sequence[int], tree: CandidateTree, logits: Tensor) -> Posterior:
+        """What the backbone says at each node.
+
+        Args:
+            prefix: all committed tokens, the root excluded.
+            tree: the verified tree, n nodes.
+            logits: [n, vocab_size].
+        """
+        return Posterior(self, prefix, tree, logits)
+
+
+class Posterior:
+    """The backbone's distribution after each node, computed for the nodes that are asked about.
+
+    Penalties see prefix + path of the node, as plain decoding would at that point.
+    """
+
+    def __init__(self, sampler: Sampler, prefix: Sequence[int], tree: CandidateTree, logits: Tensor) -> None:
+        self.tree = tree
+        self._sampler = sampler
+        self._prefix = prefix
+        self._logits = logits
+        self._tokens = tree.tokens.tolist()
+        self._parents = tree.parents.tolist()
+        self._best: list[int] | None = None
+
+    def best(self, node: int) -> int:
+        """The most likely next token, temperature left aside."""
+        if self._sampler.penalties:
+            return int(self._penalised(node).argmax())
+        if self._best is None:
+            # One transfer for the whole tree instead of one a node.
+            self._best = self._logits.argmax(dim=-1).tolist()
+        return self._best[node]
+
+    def draw(self, node: int) -> int:
+        """The next token as plain sampling would choose it: the best at temperature 0, else drawn."""
+        if self._sampler.sampling.greedy:
+            return self.best(node)
+        return int(torch.multinomial(self.distribution(node), 1, generator=self._sampler.generator))
+
+    def distribution(self, node: int) -> Tensor:
+        """[vocab_size] float32, after penalties and warpers; one-hot at temperature 0."""
+        scores = self._penalised(node)
+        if self._sampler.sampling.greedy:
+            return torch.zeros_like(scores).scatter_(0, scores.argmax(keepdim=True), 1.0)
+        return self._sampler.warpers(None, scores[None])[0].softmax(dim=-1)  # type: ignore[arg-type]
+
+    def chances(self, nodes: Sequence[int]) -> list[float]:
+        """How likely the backbone finds each node's token at its parent, for showing: the warped probability, and
+        at temperature 0 the plain softmax, since one-hot says nothing."""
+        by_parent = {parent: self._shown(parent) for parent in {self._parents[node] for node in nodes}}
+        return [float(by_parent[self._parents[node]][self._tokens[node]]) for node in nodes]
+
+    def _shown(self, node: int) -> Tensor:
+        return self._penalised(node).softmax(dim=-1) if self._sampler.sampling.greedy else self.distribution(node)
+
+    def _penalised(self, node: int) -> Tensor:
+        scores = self._logits[node].float()
+        if not self._sampler.penalties:
+            return scores
+        ids = torch.tensor([[*self._prefix, *self._path_tokens(node)]], device=scores.device)
+        return self._sampler.penalties(ids, scores[None])[0]  # type: ignore[arg-type]
+
+    def _path_tokens(self, node: int) -> list[int]:
+        path = []
+        while node >= 0:
+            path.append(self._tokens[node])
+            node = self._parents[node]
+        return path[::-1]
+
+
+def _penalties(sampling: Sampling) -> LogitsProcessorList:
+    penalties = LogitsProcessorList()
+    if sampling.repetition_penalty != 1.0:
+        penalties.append(RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty))
+    return penalties
+
+
+def _warpers(sampling: Sampling) -> LogitsProcessorList:
+    """In transformers' order; each one only when it changes something."""
+    warpers = LogitsProcessorList()
+    if sampling.temperature not in (0.0, 1.0):
+        warpers.append(TemperatureLogitsWarper(sampling.temperature))
+    if sampling.top_k > 0:
+        warpers.append(TopKLogitsWarper(sampling.top_k))
+    if sampling.top_p < 1.0:
+        warpers.append(TopPLogitsWarper(sampling.top_p))
+    if sampling.min_p > 0.0:
+        warpers.append(MinPLogitsWarper(sampling.min_p))
+    return warpers
