@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from medusa_chat import __version__
 from medusa_chat.cli.lazy import LazyCommand, LazyGroup, debug_option
-from medusa_chat.engine.errors import MedusaError
 
 COMMANDS = {
     "run": LazyCommand("medusa_chat.cli.run:run", "Answer one prompt on stdout."),
@@ -51,8 +48,7 @@ def open_app(model: str | None, prompt: str | None, theme: str | None) -> None:
     Raises:
         MedusaError: stdin or stdout is no terminal.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise MedusaError('The chat needs a terminal; without one, ask with medusa-chat run "...".')
+    from medusa_chat.catalog import DEFAULT_MODEL
     from medusa_chat.tui.launch import launch
 
-    launch(model=model, prompt=prompt, theme=theme)
+    launch(model=model or DEFAULT_MODEL, prompt=prompt, theme=theme)

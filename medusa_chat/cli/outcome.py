@@ -9,12 +9,11 @@ from datetime import datetime
 import click
 
 from medusa_chat import __version__
+from medusa_chat.cli.exit_codes import DONE, FAILED, INTERRUPTED
 from medusa_chat.cli.harmless import harmless
 from medusa_chat.cli.lazy import Context
 from medusa_chat.cli.main import cli
 from medusa_chat.engine.errors import MedusaError
-
-DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,0 +1,83 @@
+"""The JSON objects `--json` prints: names are stable, more may be added."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from medusa_chat.engine.options import Reason
+from medusa_chat.engine.statistics import Tally
+from medusa_chat.engine.step import Step
+
+
+@dataclass(slots=True)
+class Told:
+    """An answer as it grew, and how it ended."""
+
+    decoder: str
+    prompt_tokens: int
+    tally: Tally
+    text: str = ""
+    tokens: list[int] = field(default_factory=list)
+    reason: Reason = "cancelled"
+    """Stays so when no step says why the answer ended."""
+
+    def add(self, step: Step) -> None:
+        self.text += step.text
+        self.tokens.extend(step.tokens)
+        self.tally.add(len(step.tokens), step.ms.total)
+        if step.finish is not None:
+            self.reason = step.finish
+
+
+def step_event(step: Step) -> dict[str, Any]:
+    return {
+        "event": "step",
+        "step": step.index,
+        "tokens": list(step.tokens),
+        "text": step.text,
+        "tree": {
+            "tokens": step.tree.tokens.tolist(),
+            "parents": step.tree.parents.tolist(),
+            "scores": [round(score, 6) for score in step.tree.scores.tolist()],
+        },
+        "path": list(step.path),
+        "ms": {
+            "draft": round(step.ms.draft, 4),
+            "verify": round(step.ms.verify, 4),
+            "accept": round(step.ms.accept, 4),
+            "commit": round(step.ms.commit, 4),
+        },
+    }
+
+
+def done_event(told: Told, **more: Any) -> dict[str, Any]:
+    """`seconds` is decoding alone, without reading the prompt."""
+    tally = told.tally
+    return {
+        "event": "done",
+        "decoder": told.decoder,
+        "reason": told.reason,
+        "text": told.text,
+        "tokens": told.tokens,
+        "prompt_tokens": told.prompt_tokens,
+        "seconds": _rounded(tally.ms / 1000.0),
+        "tokens_per_second": _rounded(tally.tokens_per_second),
+        "steps": tally.steps,
+        "acceleration_rate": _rounded(tally.acceleration_rate),
+        "overhead": _rounded(tally.overhead),
+        "speedup": _rounded(tally.speedup),
+        **more,
+    }
+
+
+def emit(event: dict[str, Any]) -> None:
+    """One line on stdout, ASCII alone, so that no text of a model reaches the terminal raw."""
+    click.echo(json.dumps(event))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

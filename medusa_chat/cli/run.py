@@ -1,0 +1,89 @@
+"""`medusa-chat run`: one answer on stdout."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from medusa_chat.cli import options
+from medusa_chat.cli.exit_codes import DONE, INTERRUPTED
+from medusa_chat.cli.harmless import harmless
+from medusa_chat.cli.progress import Loading
+from medusa_chat.cli.prompts import messages_of, prompt_argument
+
+if TYPE_CHECKING:
+    from medusa_chat.cli.records import Told
+    from medusa_chat.host.session import Answer, Session
+
+
+@click.command
+@prompt_argument
+@options.model_options
+@options.decoder_option
+@options.tree_options
+@options.rule_options
+@options.sampling_options
+@options.limit_options
+@options.system_option
+@click.option("--stats", is_flag=True, help="Print the figures of the answer on stderr.")
+@options.json_flag
+def run(prompt: str | None, **flags: Any) -> int:
+    """Answer PROMPT, or what is piped in, on stdout."""
+    sampling = options.sampling_of(flags)
+    decoding = options.decoding_of(flags, flags["decoder"])
+    limits = options.limits_of(flags)
+    messages = messages_of(prompt, flags["system"])
+
+    from medusa_chat.cli.records import done_event, emit
+    from medusa_chat.host.session import Session
+
+    with Loading() as loading:
+        session = Session.open(flags["model"], quantize=flags["quantize"], on_progress=loading)
+    for note in session.notes:
+        click.echo(f"note: {harmless(note)}", err=True)
+    answer = session.start(session.prompt_ids(messages), sampling, decoding, limits)
+    told = _tell(session, answer, decoding.decoder, flags["as_json"])
+    if flags["as_json"]:
+        emit(done_event(told, seed=answer.seed, prefill_seconds=round(answer.prefill_seconds, 4)))
+    if flags["stats"]:
+        click.echo(_figures(told, answer.prefill_seconds), err=True)
+    return INTERRUPTED if told.reason == "cancelled" else DONE
+
+
+def _tell(session: Session, answer: Answer, decoder: str, as_json: bool) -> Told:
+    """Print the answer as it grows."""
+    from medusa_chat.cli.answering import first_interrupt_cancels
+    from medusa_chat.cli.records import Told, emit, step_event
+    from medusa_chat.engine.statistics import Tally
+
+    told = Told(decoder, answer.prompt_tokens, Tally(session.plain_ms))
+    show = harmless if sys.stdout.isatty() else str
+    with first_interrupt_cancels(answer):
+        for step in answer:
+            told.add(step)
+            if as_json:
+                emit(step_event(step))
+            else:
+                click.echo(show(step.text), nl=False)
+    if not as_json:
+        click.echo()
+    return told
+
+
+def _figures(told: Told, prefill_seconds: float) -> str:
+    tally = told.tally
+    parts = [
+        f"{told.decoder}: {tally.tokens} tokens in {tally.ms / 1000.0:.2f} s after {prefill_seconds:.2f} s of reading "
+        f"{told.prompt_tokens}",
+        _figure("tokens/s", tally.tokens_per_second, 1),
+        _figure("tokens per step", tally.acceleration_rate, 2),
+        _figure("overhead", tally.overhead, 2),
+        _figure("speedup", tally.speedup, 2),
+    ]
+    return " · ".join(parts)
+
+
+def _figure(name: str, value: float | None, digits: int) -> str:
+    return f"{name} {'not measured' if value is None else f'{value:.{digits}f}'}"
