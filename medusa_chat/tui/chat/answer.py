@@ -1,0 +1,65 @@
+"""One answer in the transcript: live Markdown while it is young, one flat value once it is old."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import VerticalGroup
+from textual.content import Content
+from textual.widgets import Markdown, Static
+from textual.widgets.markdown import MarkdownStream
+
+from medusa_chat.tui.markup import frozen, parser
+from medusa_chat.tui.text import showable
+from medusa_chat.tui.turn import Turn
+
+
+class AnswerView(VerticalGroup):
+    """Draws what its turn holds; `update_text` takes over only what is new.
+
+    A Markdown widget must be streamed from empty and updated once at the end: other orders leave wrong blocks behind.
+    """
+
+    def __init__(self, turn: Turn) -> None:
+        super().__init__()
+        self.turn = turn
+        self._written = 0
+        self._stream: MarkdownStream | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Markdown(parser_factory=parser, open_links=False)
+        yield Static(classes="note", markup=False)
+
+    async def update_text(self) -> None:
+        text = self.turn.text
+        fresh, self._written = showable(text[self._written :]), len(text)
+        if not fresh:
+            return
+        if self._stream is None:
+            self._stream = Markdown.get_stream(self.query_one(Markdown))
+        await self._stream.write(fresh)
+
+    async def finish(self) -> None:
+        """Draw the whole text once more, and say how the answer ended."""
+        if self._stream is not None:
+            await self._stream.stop()
+            self._stream = None
+        self._written = len(self.turn.text)
+        await self.query_one(Markdown).update(showable(self.turn.text))
+        note = self.query_one(".note", Static)
+        note.update(_note(self.turn))
+        note.set_class(self.turn.failure is not None, "-failed")
+        note.display = True
+
+    async def freeze(self) -> None:
+        """Trade the live blocks for one widget; older turns cost next to nothing that way."""
+        markdowns = self.query(Markdown)
+        if markdowns:
+            await self.mount(Static(frozen(showable(self.turn.text)), classes="frozen", markup=False), before=0)
+            await markdowns.remove()
+
+
+def _note(turn: Turn) -> Content:
+    if turn.failure is None:
+        return Content(turn.summary())
+    failure = Content.styled(f"✗ {showable(turn.failure)}", "bold $error")
+    return Content.assemble(failure, "\n", turn.summary()) if turn.text else failure

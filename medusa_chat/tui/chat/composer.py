@@ -1,0 +1,61 @@
+"""Where a question is typed. What is typed is only ever taken away by sending it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+READY = "enter sends · ctrl+j new line"
+BUSY = "answering · esc stops"
+WAITING = "your question waits for the model"
+
+
+class Composer(TextArea):
+    """Grows with its text; Enter sends, and every way to a new line that terminals can tell from Enter makes one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", "Send", id="composer.send", priority=True, key_display="⏎", tooltip="Ask the model"),
+        Binding(
+            "ctrl+j,shift+enter,alt+enter",
+            "newline",
+            "New line",
+            id="composer.newline",
+            priority=True,
+            show=False,
+            key_display="^j",
+            tooltip="Start a new line in the question; Shift+Enter does too where the terminal can tell it from Enter",
+        ),
+    ]
+
+    @dataclass
+    class Submitted(Message):
+        """The person wants this text sent; the composer keeps it until `clear` is called."""
+
+        text: str
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(
+            id=id,
+            soft_wrap=True,
+            show_line_numbers=False,
+            compact=True,
+            placeholder="Ask something",
+            tab_behavior="focus",
+        )
+        self.border_subtitle = READY
+        self.highlight_cursor_line = False
+
+    def action_send(self) -> None:
+        if self.text.strip():
+            self.post_message(self.Submitted(self.text))
+
+    def action_newline(self) -> None:
+        self.insert("\n")
+
+    def hint(self, text: str) -> None:
+        if self.border_subtitle != text:
+            self.border_subtitle = text

@@ -1,0 +1,81 @@
+"""The chat screen's keys: footer, palette, help and key map all come from these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.binding import Binding
+
+from medusa_chat.tui.chat.composer import Composer
+from medusa_chat.tui.knobs import KNOBS
+
+
+def _knob_bindings() -> Iterable[Binding]:
+    """Shift with a function key arrives as F13 to F24 from most terminals and by name from newer ones."""
+    for each in KNOBS:
+        number = int(each.key[1:])
+        name = each.id.replace("_", "-")
+        yield Binding(
+            each.key,
+            f"turn('{each.id}', 1)",
+            name,
+            id=f"settings.{each.id}",
+            priority=True,
+            key_display=each.key.upper(),
+            tooltip=f"{each.meaning} (next value)",
+        )
+        yield Binding(
+            f"f{number + 12},shift+{each.key}",
+            f"turn('{each.id}', -1)",
+            f"{name} back",
+            id=f"settings.{each.id}.back",
+            priority=True,
+            show=False,
+            key_display=f"⇧{each.key.upper()}",
+            tooltip=f"{each.meaning} (previous value)",
+        )
+
+
+CHAT_BINDINGS: tuple[Binding, ...] = (
+    Binding("escape", "stop", "Stop", id="chat.stop", key_display="esc", tooltip="End the answer; what was written stays"),
+    Binding("ctrl+n", "new", "New", id="chat.new", priority=True, tooltip="Start a new conversation"),
+    Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
+    Binding(
+        "f1", "help", "Help", id="chat.help", priority=True, key_display="F1", tooltip="Every key, and what the words mean"
+    ),
+    *_knob_bindings(),
+    Binding(
+        "pageup", "page(-1)", "Page up", id="chat.page-up", priority=True, show=False, key_display="PgUp",
+        tooltip="Read further up",
+    ),
+    Binding(
+        "pagedown", "page(1)", "Page down", id="chat.page-down", priority=True, show=False, key_display="PgDn",
+        tooltip="Read further down",
+    ),
+    Binding(
+        "ctrl+end", "follow", "Follow", id="chat.follow", priority=True, show=False, key_display="ctrl+end",
+        tooltip="Go to the newest line and follow it",
+    ),
+)  # fmt: skip
+
+
+def key_table() -> list[tuple[str, str]]:
+    """(key, what it does), one line for each action."""
+    rows = [
+        (_spelled(binding), binding.tooltip)
+        for binding in (*Composer.BINDINGS, *CHAT_BINDINGS)
+        if isinstance(binding, Binding) and not (binding.id or "").endswith(".back")
+    ]
+    return [
+        *rows,
+        ("shift+F2–F12", "The same setting, one value back"),
+        ("tab", "To the settings in the panel and back: there the arrows change them"),
+        ("ctrl+p", "Every action by name"),
+        ("ctrl+q", "Leave Medusa Chat; ctrl+c twice does too"),
+    ]
+
+
+def _spelled(binding: Binding) -> str:
+    if binding.key.startswith("ctrl+"):
+        return binding.key.split(",")[0]
+    return binding.key_display or binding.key

@@ -1,0 +1,82 @@
+"""The one line above the composer: what is being waited for, or the figures where the panel has no room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.content import Content
+from textual.widgets import Static
+
+from medusa_chat.host.messages import Progress
+from medusa_chat.tui.knobs import Choices, rule_label
+from medusa_chat.tui.panel.lengths import sparkline
+from medusa_chat.tui.text import figure, showable
+from medusa_chat.tui.turn import Turn
+
+_BAR = 20
+_TREND = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """All the line may speak of; the first that holds is shown."""
+
+    stage: Progress | None = None
+    behind: bool = False
+    """The person reads further up."""
+    summary: Content | None = None
+
+
+class StatusLine(Static):
+    """Always one row, so that nothing jumps."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id, markup=False)
+        self._shown: Status | None = None
+
+    def show(self, status: Status) -> None:
+        if status != self._shown:
+            self._shown = status
+            self.update(_line(status))
+
+
+def _line(status: Status) -> Content:
+    if status.stage is not None:
+        return _progress(status.stage)
+    if status.behind:
+        return Content.assemble(("↓ more below", "bold $accent"), ("  ctrl+end follows again", "$text-muted"))
+    return status.summary or Content("")
+
+
+def _progress(stage: Progress) -> Content:
+    label = showable(stage.stage).replace("\n", " ")
+    if stage.done is None:
+        return Content.assemble(("◌ ", "$accent"), (f"{label} …", "$foreground"))
+    done = min(max(stage.done, 0.0), 1.0)
+    filled = round(_BAR * done)
+    return Content.assemble(
+        ("◌ ", "$accent"),
+        (f"{label}  ", "$foreground"),
+        ("━" * filled, "$primary"),
+        ("╌" * (_BAR - filled), "$text-disabled"),
+        (f" {100 * done:3.0f} %", "$text-muted"),
+    )
+
+
+def summary(turn: Turn | None, choices: Choices, longest: int) -> Content:
+    """The panel in one line: figures, trend, and the settings that matter most."""
+    settings = f"{choices.decoding.decoder} · {rule_label(choices.decoding)}"
+    if turn is None or not turn.tally.steps:
+        return Content.assemble((settings, "$text-muted"), ("  ctrl+t opens the panel", "$text-muted"))
+    tally = turn.tally
+    trend = sparkline(list(turn.lengths), _TREND, longest)[0]
+    return Content.assemble(
+        (f"{figure(tally.tokens_per_second, 1)}", "bold $foreground"),
+        (" tokens/s  ", "$text-muted"),
+        (figure(tally.acceleration_rate), "bold $foreground"),
+        (" per step  ", "$text-muted"),
+        (f"{figure(tally.speedup)}×", "bold $primary"),
+        ("  ", ""),
+        (trend, "$primary"),
+        (f"  {settings}", "$text-muted"),
+    )

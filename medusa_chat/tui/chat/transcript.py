@@ -1,0 +1,49 @@
+"""The conversation so far. Follows the newest line only while the person is at the bottom."""
+
+from __future__ import annotations
+
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from medusa_chat.tui.chat.answer import AnswerView
+from medusa_chat.tui.text import showable
+from medusa_chat.tui.turn import Turn
+
+LIVE_ANSWERS = 3
+"""Answers kept as Markdown blocks; each costs about twenty widgets, and every one makes each frame slower."""
+
+_TOLERANCE = 2
+
+
+class Transcript(VerticalScroll, can_focus=False):
+    """Questions and answers, oldest first."""
+
+    @property
+    def following(self) -> bool:
+        return self.max_scroll_y - self.scroll_y <= _TOLERANCE
+
+    def on_mount(self) -> None:
+        self.anchor()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """A released anchor takes hold again near the bottom: the exact last row keeps moving while text streams."""
+        super().watch_scroll_y(old_value, new_value)
+        if new_value > old_value and self.following:
+            self.anchor()
+
+    async def start(self, welcome: Widget) -> None:
+        """Empty, but for the welcome."""
+        await self.remove_children()
+        await self.mount(welcome)
+        self.anchor()
+
+    async def add(self, turn: Turn) -> AnswerView:
+        """Show a question and the place its answer will grow in; whoever asks wants to see it, so follow again."""
+        answer = AnswerView(turn)
+        await self.mount(Static(Content(showable(turn.question)), classes="question", markup=False), answer)
+        for old in list(self.query(AnswerView))[:-LIVE_ANSWERS]:
+            await old.freeze()
+        self.anchor()
+        return answer

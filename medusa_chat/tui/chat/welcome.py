@@ -1,0 +1,50 @@
+"""What an empty conversation says: what this is, what was loaded, what to press."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import Static
+
+from medusa_chat.host.messages import Loaded
+from medusa_chat.tui.text import showable
+
+_KEYS = (
+    ("enter", "asks"),
+    ("esc", "stops, and keeps what was written"),
+    ("f2 – f9", "change how it decodes, while it writes; with shift, back"),
+    ("f1", "every key, and what the figures mean"),
+)
+
+
+class Welcome(Static):
+    """The first lines of every conversation."""
+
+    def __init__(self, loaded: Loaded | None) -> None:
+        super().__init__(_welcome(loaded), markup=False)
+
+    def show(self, loaded: Loaded) -> None:
+        self.update(_welcome(loaded))
+
+
+def _welcome(loaded: Loaded | None) -> Content:
+    notes = loaded.notes if loaded is not None else ()
+    return Content("\n").join(
+        [
+            Content.styled("Medusa Chat", "bold $primary"),
+            _facts(loaded),
+            *(Content.styled(f"! {showable(note)}", "$warning") for note in notes),
+            Content(""),
+            *(Content.assemble((f"{key:<9}", "bold $accent"), (what, "$text-muted")) for key, what in _KEYS),
+        ]
+    )
+
+
+def _facts(loaded: Loaded | None) -> Content:
+    if loaded is None:
+        return Content.styled("The model is being loaded; you can type already.", "$text-muted")
+    name = Content.styled(showable(loaded.model), "$foreground")
+    facts = f"  {showable(loaded.precision)} · {showable(loaded.device)} · {loaded.context} tokens of context"
+    if loaded.heads == 0:
+        off = Content.styled("\nMedusa off: no heads found. Answers are decoded plainly.", "bold $warning")
+        return Content.assemble(name, (facts, "$text-muted"), off)
+    return Content.assemble(name, (facts, "$text-muted"))

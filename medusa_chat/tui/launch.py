@@ -1,0 +1,26 @@
+"""How the bare command opens the app."""
+
+from __future__ import annotations
+
+import sys
+
+from medusa_chat.engine.errors import MedusaError
+
+
+def launch(model: str, prompt: str | None = None, theme: str | None = None) -> None:
+    """Run the app until the person leaves it.
+
+    Raises:
+        MedusaError: there is no terminal to draw on.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise MedusaError('The app needs a terminal; in a script, ask with medusa-chat run "your question".')
+
+    from medusa_chat.host.client import EngineClient
+    from medusa_chat.tui.app import MedusaChatApp
+
+    engine = EngineClient()
+    try:
+        MedusaChatApp(engine, model, prompt, theme).run()
+    finally:
+        engine.close()

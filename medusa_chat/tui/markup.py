@@ -1,0 +1,76 @@
+"""Markdown as answers use it, without what reaches beyond the text: no links, images, raw HTML or entities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from textual.content import Content
+
+_INLINE_STYLES = {"strong": "bold", "em": "italic", "s": "strike"}
+
+
+def parser() -> MarkdownIt:
+    """Links, HTML and entities are left in the text as they were written, so that nothing an answer says is hidden."""
+    return MarkdownIt("gfm-like", {"html": False, "linkify": False}).disable(
+        ["link", "image", "autolink", "entity", "reference"]
+    )
+
+
+def frozen(text: str) -> Content:
+    """One flat, selectable value for an answer that no longer changes, at a small part of the cost of live blocks."""
+    blocks = [block for block in _blocks(parser().parse(text)) if block]
+    return Content("\n").join(blocks)
+
+
+def _blocks(tokens: Sequence[Token]) -> Iterable[Content]:
+    lists: list[int | None] = []
+    style = ""
+    marker = ""
+    quoted = 0
+    for token in tokens:
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            lists.append(int(token.attrGet("start") or 1) if token.type.startswith("ordered") else None)
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            lists.pop()
+            if not lists:
+                yield Content(" ")
+        elif token.type == "list_item_open":
+            marker = "• " if lists[-1] is None else f"{token.info}. "
+        elif token.type in ("blockquote_open", "blockquote_close"):
+            quoted += 1 if token.nesting > 0 else -1
+        elif token.type == "heading_open":
+            style = "bold $primary"
+        elif token.type == "inline":
+            lead = "  " * max(0, len(lists) - 1) + (marker or ("  " if lists else "")) + "▌ " * quoted
+            yield Content.assemble((lead, "$text-muted"), _inline(token.children or [], style))
+            marker = ""
+            if not lists and token.level <= 1:
+                yield Content(" ")
+        elif token.type in ("fence", "code_block"):
+            code = "\n".join("  " + line for line in token.content.rstrip("\n").split("\n"))
+            yield Content.styled(code, "$secondary")
+            yield Content(" ")
+        elif token.type == "hr":
+            yield Content.styled("─" * 12, "$text-muted")
+        elif token.type == "heading_close":
+            style = ""
+
+
+def _inline(tokens: Iterable[Token], style: str) -> Content:
+    open_styles = [style] if style else []
+    parts: list[tuple[str, str]] = []
+    for token in tokens:
+        name = token.type.removesuffix("_open").removesuffix("_close")
+        if name in _INLINE_STYLES:
+            if token.nesting > 0:
+                open_styles.append(_INLINE_STYLES[name])
+            else:
+                open_styles.remove(_INLINE_STYLES[name])
+        elif token.type == "code_inline":
+            parts.append((token.content, "$secondary"))
+        else:
+            text = "\n" if token.type in ("softbreak", "hardbreak") else token.content
+            parts.append((text, " ".join(open_styles)))
+    return Content.assemble(*parts)

@@ -1,0 +1,68 @@
+"""Everything Medusa, beside the conversation."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from medusa_chat.host.messages import Loaded, StepRecord
+from medusa_chat.tui.knobs import Choices
+from medusa_chat.tui.panel.figures import Figures
+from medusa_chat.tui.panel.knob_list import KnobList
+from medusa_chat.tui.panel.lengths import Histogram, Sparkline
+from medusa_chat.tui.panel.tree import TreeView
+from medusa_chat.tui.text import showable
+from medusa_chat.tui.turn import Turn
+
+_LENGTHS_WITHOUT_HEADS = 5
+
+
+class MedusaPanel(VerticalScroll, can_focus=False):
+    """Redrawn from plain values whenever the screen has new ones."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="panel-title", markup=False)
+        yield Figures()
+        yield Static("Accepted length per step", classes="heading", id="lengths-heading")
+        yield Sparkline()
+        yield Histogram()
+        yield Static(classes="heading", id="tree-heading", markup=False)
+        yield TreeView()
+        yield Static("Settings, from the next step on", classes="heading", id="settings-heading")
+        yield KnobList()
+
+    def show_settings(self, choices: Choices, loaded: Loaded | None) -> None:
+        self.query_one("#panel-title", Static).update(_title(loaded))
+        self.query_one(KnobList).show(choices, loaded)
+
+    def show_figures(self, turn: Turn | None, loaded: Loaded | None) -> None:
+        longest = loaded.heads + 1 if loaded is not None and loaded.heads else _LENGTHS_WITHOUT_HEADS
+        self.query_one(Figures).show(turn)
+        self.query_one(Sparkline).show(turn, longest)
+        self.query_one(Histogram).show(turn, longest)
+
+    def show_tree(self, step: StepRecord | None) -> None:
+        self.query_one("#tree-heading", Static).update(_tree_heading(step))
+        self.query_one(TreeView).show(step)
+
+
+def _title(loaded: Loaded | None) -> Content:
+    if loaded is None:
+        return Content.assemble(("Medusa", "bold $primary"))
+    if loaded.heads == 0:
+        return Content.assemble(("Medusa off", "bold $warning"), ("  no heads found for this model", "$text-muted"))
+    heads = f"{loaded.heads} heads" if loaded.heads > 1 else "1 head"
+    return Content.assemble(
+        ("Medusa", "bold $primary"),
+        (f"  {heads} · {showable(loaded.precision)} · {showable(loaded.device)}", "$text-muted"),
+    )
+
+
+def _tree_heading(step: StepRecord | None) -> Content:
+    if step is None:
+        return Content("Candidate tree")
+    size = len(step.tree.tokens)
+    guesses = f"step {step.index}: {len(step.path) - 1} of {size - 1} kept" if size > 1 else f"step {step.index}: plain"
+    return Content.assemble("Candidate tree", ("  " + guesses, "not bold $text-muted"))

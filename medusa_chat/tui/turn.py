@@ -1,0 +1,108 @@
+"""One question and its answer as they happen: engine events folded into plain values. No widget is known here."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from medusa_chat.engine.options import Reason
+from medusa_chat.engine.statistics import Tally
+from medusa_chat.host.messages import ChatMessage, Failed, Finished, Progress, Statistics, StepRecord, StepTaken
+
+RECENT_STEPS = 20
+"""The window that shows what a change of settings did, while the whole answer's figures move slowly."""
+
+KEPT_LENGTHS = 512
+"""Accepted lengths kept for the sparkline: more than the widest screen has columns."""
+
+ENDINGS: dict[Reason, str] = {
+    "eos": "complete",
+    "length": "cut at the token limit",
+    "stop": "ended at a stop string",
+    "cancelled": "stopped",
+}
+
+
+@dataclass(slots=True)
+class Turn:
+    """Figures come from the engine's clock alone; nothing is timed on the screen's side."""
+
+    answer: int
+    question: str
+    tally: Tally = field(default_factory=Tally)
+    lengths: deque[int] = field(default_factory=lambda: deque(maxlen=KEPT_LENGTHS))
+    last: StepRecord | None = None
+    stage: Progress | None = None
+    reason: Reason | None = None
+    statistics: Statistics | None = None
+    failure: str | None = None
+    _pieces: list[str] = field(default_factory=list)
+    _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    @property
+    def running(self) -> bool:
+        return self.reason is None and self.failure is None
+
+    @property
+    def recent(self) -> Tally:
+        """The figures of the last `RECENT_STEPS` steps alone."""
+        tally = Tally(plain_ms=self.tally.plain_ms)
+        for length, ms in self._recent:
+            tally.add(length, ms)
+        return tally
+
+    def take(self, event: StepTaken | Finished | Failed | Progress) -> None:
+        """Fold an event of this turn's answer."""
+        if isinstance(event, StepTaken):
+            self.stage = None
+            for step in event.steps:
+                self._add(step)
+        elif isinstance(event, Progress):
+            self.stage = event
+        elif isinstance(event, Finished):
+            self.reason, self.statistics, self.stage = event.reason, event.statistics, None
+        else:
+            self.failure, self.stage = event.advice, None
+
+    def summary(self) -> str:
+        """The muted line under a finished answer."""
+        ending = ENDINGS[self.reason] if self.reason is not None else "broken off"
+        if not self.tally.steps:
+            return ending
+        tally = self.tally
+        parts = [
+            f"{tally.tokens} tokens",
+            f"{tally.ms / 1000:.1f} s",
+            f"{tally.tokens_per_second or 0:.1f} tokens/s",
+            f"{tally.acceleration_rate or 0:.2f} tokens per step",
+        ]
+        if tally.speedup is not None:
+            parts.append(f"speedup {tally.speedup:.2f}×")
+        return " · ".join([*parts, ending])
+
+    def _add(self, step: StepRecord) -> None:
+        length = len(step.tokens)
+        self.tally.add(length, step.ms)
+        self.lengths.append(length)
+        self._recent.append((length, step.ms))
+        self._pieces.append(step.text)
+        self.last = step
+
+
+def messages_of(turns: list[Turn]) -> tuple[ChatMessage, ...]:
+    """What the model is to read: every turn with an answer, and the last question.
+
+    A question that failed without a word stays on the screen only: two questions in a row break some chat templates.
+    """
+    messages: list[ChatMessage] = []
+    for number, turn in enumerate(turns, start=1):
+        last = number == len(turns)
+        if last or turn.text:
+            messages.append(ChatMessage("user", turn.question))
+        if not last and turn.text:
+            messages.append(ChatMessage("assistant", turn.text))
+    return tuple(messages)
