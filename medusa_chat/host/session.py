@@ -1,0 +1,176 @@
+"""A loaded model and the answers it gives, in the process that calls it: the engine process and the commands share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from transformers import PreTrainedTokenizerBase
+
+from medusa_chat import catalog
+from medusa_chat.engine.acceptance import rule_for
+from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.cost import step_ms
+from medusa_chat.engine.decode import Controls, decode, read_prompt
+from medusa_chat.engine.drafters.base import Drafter
+from medusa_chat.engine.drafters.lookup import PromptLookup
+from medusa_chat.engine.drafters.medusa import Medusa
+from medusa_chat.engine.drafters.plain import Plain
+from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.loading import load_backbone
+from medusa_chat.engine.options import Decoding, Limits, Sampling
+from medusa_chat.engine.sampling import Sampler
+from medusa_chat.engine.shapes import shape_for
+from medusa_chat.engine.shapes.calibration import Calibration
+from medusa_chat.engine.step import Step
+from medusa_chat.engine.text.detokenizer import Detokenizer
+from medusa_chat.engine.text.ending import Ending
+from medusa_chat.engine.text.template import render
+from medusa_chat.heads.medusa import MedusaHeads
+from medusa_chat.heads.store import load_heads
+
+DEFAULT_BUDGET = 8
+"""Nodes per step where no calibration names a better budget."""
+
+
+@dataclass(slots=True)
+class Session:
+    """One model with its heads. One answer at a time: they share the cache, and with it the conversation so far."""
+
+    model: str
+    """The card's name."""
+    quantize: str
+    backbone: Backbone
+    tokenizer: PreTrainedTokenizerBase
+    heads: MedusaHeads | None
+    calibration: Calibration | None
+    plain_ms: float
+    """Median milliseconds of a plain step, measured right after loading."""
+    notes: tuple[str, ...] = ()
+    """Plain sentences the person should see."""
+
+    @classmethod
+    def open(
+        cls, model: str, *, quantize: str = "none", on_progress: Callable[[str, float | None], None] | None = None
+    ) -> Session:
+        """Load a model card by name, or a folder by path.
+
+        `on_progress(stage, share)` is told what is going on; nothing is downloaded.
+
+        Raises:
+            MedusaError: there is no such model, its weights are not here, or they cannot be read.
+        """
+        tell = on_progress or (lambda _stage, _share: None)
+        card = catalog.find(model)
+        tell("reading weights", None)
+        backbone, tokenizer = load_backbone(card.folder(), quantize=quantize)
+        heads, calibration, notes = None, None, ("No heads were found for this model: Medusa is off.",)
+        if (folder := card.heads_folder()) is not None:
+            tell("reading heads", None)
+            heads, notes = load_heads(folder, backbone)
+            calibration = Calibration.load(folder)
+        tell("timing a plain step", None)
+        return cls(card.name, quantize, backbone, tokenizer, heads, calibration, step_ms(backbone, 1), notes)
+
+    @property
+    def budget(self) -> int:
+        """Nodes per step when none is chosen."""
+        return DEFAULT_BUDGET if self.calibration is None else self.calibration.budget
+
+    def prompt_ids(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
+        """See `engine.text.template.render`."""
+        return render(self.tokenizer, messages)
+
+    def start(
+        self,
+        prompt_ids: Sequence[int],
+        sampling: Sampling,
+        decoding: Decoding,
+        limits: Limits,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Answer:
+        """An answer that is decoded while it is iterated.
+
+        `on_progress(done, total)` is told how much of the prompt was read; it may raise to stop the reading.
+
+        Raises:
+            MedusaError: the options ask for what this model cannot do.
+        """
+        return Answer(self, prompt_ids, sampling, decoding, limits, on_progress)
+
+
+class Answer:
+    """One answer on its way; iterating it decodes."""
+
+    def __init__(
+        self,
+        session: Session,
+        prompt_ids: Sequence[int],
+        sampling: Sampling,
+        decoding: Decoding,
+        limits: Limits,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.prompt_tokens = len(prompt_ids)
+        self.prefill_seconds = 0.0
+        self._session = session
+        self._prompt_ids = prompt_ids
+        self._on_progress = on_progress
+        self._sampler = Sampler(sampling, session.backbone.device)
+        self._ending = Ending(limits, session.backbone.eos_ids, Detokenizer(session.tokenizer))
+        self._lookup = PromptLookup()
+        self._controls = self._controls_for(decoding)
+
+    @property
+    def seed(self) -> int:
+        """Reproduces this answer when given as `Sampling.seed`."""
+        return self._sampler.seed
+
+    def __iter__(self) -> Iterator[Step]:
+        """One step a forward pass. Leaving off between two steps is always safe.
+
+        Raises:
+            MedusaError: the prompt is empty or too long for the model.
+        """
+        began = perf_counter()
+        read_prompt(self._session.backbone, self._prompt_ids, self._on_progress)
+        self.prefill_seconds = perf_counter() - began
+        yield from decode(self._session.backbone, self._controls, self._sampler, self._prompt_ids, self._ending)
+
+    def adjust(self, decoding: Decoding) -> None:
+        """New options from the next step on.
+
+        Raises:
+            MedusaError: this model cannot do what they ask; nothing changes then.
+        """
+        wanted = self._controls_for(decoding)
+        self._controls.drafter, self._controls.rule = wanted.drafter, wanted.rule
+        self._controls.budget = wanted.budget
+
+    def cancel(self) -> str:
+        """End the answer between two steps; returns the text that was still held back."""
+        return self._ending.close()
+
+    def _controls_for(self, decoding: Decoding) -> Controls:
+        budget = decoding.budget if decoding.budget is not None else self._session.budget
+        return Controls(self._drafter_for(decoding), rule_for(decoding), budget)
+
+    def _drafter_for(self, decoding: Decoding) -> Drafter:
+        match decoding.decoder:
+            case "plain":
+                return Plain()
+            case "lookup":
+                return self._lookup
+            case "medusa":
+                return self._medusa(decoding)
+
+    def _medusa(self, decoding: Decoding) -> Medusa:
+        heads = self._session.heads
+        if heads is None:
+            raise MedusaError(
+                f"{self._session.model} has no Medusa heads here; train some with medusa-chat train medusa1, "
+                "or choose the decoder lookup or plain."
+            )
+        shape = shape_for(decoding.tree, self._session.calibration, decoding.budget or self._session.budget)
+        return Medusa(heads, shape, decoding.heads or heads.count, decoding.top_k)
