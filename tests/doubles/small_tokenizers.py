@@ -62,8 +62,8 @@ def byte_fallback() -> PreTrainedTokenizerFast:
     """Llama 2 style: words begin with a visible space, characters outside the vocabulary are byte tokens."""
     words = sorted({f"▁{word}" for line in CORPUS for word in line.split()})
     chars = sorted({char for word in words for char in word} - set("日本語한"))
-    vocab = ["<unk>", *[f"<0x{byte:02X}>" for byte in range(256)], "▁▁", *chars, *words]
-    scores = [0.0] + [-20.0] * 256 + [-4.0] + [-8.0] * len(chars) + [-5.0] * len(words)
+    vocab = ["<unk>", *[f"<0x{byte:02X}>" for byte in range(256)], "▁▁", "\ufffd", *chars, *words]
+    scores = [0.0] + [-20.0] * 256 + [-4.0] + [-8.0] * (1 + len(chars)) + [-5.0] * len(words)
     backend = Tokenizer(models.Unigram(list(zip(vocab, scores, strict=True)), unk_id=0, byte_fallback=True))
     backend.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     backend.decoder = decoders.Sequence(

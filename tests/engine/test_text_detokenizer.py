@@ -152,6 +152,19 @@ def test_no_replacement_character_while_a_character_is_incomplete() -> None:
     assert stream(tokenizer, [4, 0]) == ["", "\ufffda", "\ufffd"]
 
 
+@pytest.mark.parametrize("broken", range(20))
+def test_a_character_behind_any_number_of_broken_bytes_is_whole(broken: int) -> None:
+    pieces = [b"\x80", b"\xf0", b"\x9f", b"\x98"]
+    ids = [0] * broken + [1, 2, 3, 0]
+    assert "".join(stream(small_tokenizers.of_byte_strings(pieces), ids)) == "\ufffd" * broken + "😀"
+
+
+def test_a_replacement_character_of_the_vocabulary_before_a_byte_token_is_kept() -> None:
+    tokenizer = small_tokenizers.byte_fallback()
+    ids = tokenizer.convert_tokens_to_ids(["e", "\ufffd", "<0x41>", "\ufffd"])
+    assert "".join(stream(tokenizer, ids)) == "e\ufffdA\ufffd"
+
+
 def test_special_tokens_are_not_shown_and_do_not_part_a_character() -> None:
     tokenizer = small_tokenizers.byte_level()
     accent = tokenizer.encode("Ω", add_special_tokens=False)

@@ -144,11 +144,17 @@ def test_text_that_appears_only_at_the_end_is_searched_too() -> None:
     assert ending.take([0, 1, EOS]) == Taken((0, 1, EOS), "ac", "eos")
 
 
-def test_half_a_character_behind_a_stop_string_is_dropped() -> None:
-    pieces = Pieces(["x!", "y"], late=frozenset({1}))
-    ending = Ending(Limits(stop=("!",)), frozenset(), pieces)
-    pieces.pending = ""
-    assert ending.take([0, 1]) == Taken((0,), "x", "stop")
+class HalfCharacter(Pieces):
+    """Every token ends in the first byte of a character that is never finished."""
+
+    def flush(self) -> str:
+        return "\ufffd"
+
+
+@pytest.mark.parametrize(("stop", "taken"), [("!", Taken((0,), "x", "stop")), ("?", Taken((0,), "x!\ufffd", "length"))])
+def test_half_a_character_behind_a_stop_string_is_dropped(stop: str, taken: Taken) -> None:
+    ending = Ending(Limits(max_tokens=1, stop=(stop,)), frozenset(), HalfCharacter(["x!"]))
+    assert ending.take([0]) == taken
     assert ending.close() == ""
 
 
