@@ -13,6 +13,7 @@ import click
 
 from medusa_chat.cli import options
 from medusa_chat.cli.exit_codes import DONE, INTERRUPTED
+from medusa_chat.cli.opening import open_session
 from medusa_chat.cli.progress import Loading, countdown
 from medusa_chat.engine.options import Decoding, as_dict
 
@@ -76,11 +77,11 @@ def bench(suite: Path, **flags: Any) -> int:
 
 
 def _load(flags: dict[str, Any], contenders: list[Decoding], processes: ExitStack) -> tuple[Session, list[Contestant]]:
-    from medusa_chat.bench.decoders import OwnDecoder
-    from medusa_chat.host.session import Session
-
     with Loading() as loading:
-        session = Session.open(flags["model"], quantize=flags["quantize"], on_progress=loading)
+        session = open_session(flags, loading)
+
+        from medusa_chat.bench.decoders import OwnDecoder
+
         contestants: list[Contestant] = [OwnDecoder(session, decoding) for decoding in contenders]
         if flags["peer"]:
             import torch
@@ -97,11 +98,9 @@ def _load(flags: dict[str, Any], contenders: list[Decoding], processes: ExitStac
 
 def _with_prompts(session: Session, questions: list[Question], max_tokens: int) -> list[tuple[Question, list[int]]]:
     """Questions with their token ids; those that leave no room for `max_tokens` are named and left out."""
-    from medusa_chat.host.messages import ChatMessage
-
     asked = []
     for question in questions:
-        ids = session.prompt_ids([ChatMessage("user", question.prompt)])
+        ids = session.prompt_ids([{"role": "user", "content": question.prompt}])
         if len(ids) + max_tokens > session.backbone.context:
             click.echo(
                 f"question {question.id} is left out: {len(ids)} tokens and {max_tokens} of an answer are more than "

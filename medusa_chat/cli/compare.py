@@ -11,6 +11,7 @@ import click
 from medusa_chat.cli import options
 from medusa_chat.cli.exit_codes import DONE, INTERRUPTED
 from medusa_chat.cli.harmless import harmless
+from medusa_chat.cli.opening import open_session
 from medusa_chat.cli.progress import Loading
 from medusa_chat.cli.prompts import messages_of, prompt_argument
 from medusa_chat.engine.options import Decoding, Limits, Sampling
@@ -41,11 +42,8 @@ def compare(prompt: str | None, **flags: Any) -> int:
     limits = options.limits_of(flags)
     messages = messages_of(prompt, flags["system"])
 
-    from medusa_chat.cli.records import done_event, emit
-    from medusa_chat.host.session import Session
-
     with Loading() as loading:
-        session = Session.open(flags["model"], quantize=flags["quantize"], on_progress=loading)
+        session = open_session(flags, loading)
         prompt_ids = session.prompt_ids(messages)
         # Drawn once, so that all lanes draw the same numbers.
         sampling = sampling if sampling.greedy or sampling.seed is not None else replace(sampling, seed=_fresh_seed())
@@ -59,6 +57,8 @@ def compare(prompt: str | None, **flags: Any) -> int:
     cancelled = answers[-1].reason == "cancelled"
     parting, other = (None, None) if cancelled else _first_parting(session, prompt_ids, answers)
     if flags["as_json"]:
+        from medusa_chat.cli.records import done_event, emit
+
         for told in answers:
             emit(done_event(told, seed=sampling.seed))
         if not cancelled:
@@ -75,15 +75,13 @@ def _fresh_seed() -> int:
 
 
 def _answer(session: Session, prompt_ids: list[int], sampling: Sampling, lane: Decoding, limits: Limits) -> Told:
-    from medusa_chat.cli.answering import first_interrupt_cancels
+    from medusa_chat.cli.answering import follow
     from medusa_chat.cli.records import Told
     from medusa_chat.engine.statistics import Tally
 
     answer = session.start(prompt_ids, sampling, lane, limits)
     told = Told(lane.decoder, answer.prompt_tokens, Tally(session.plain_ms))
-    with first_interrupt_cancels(answer):
-        for step in answer:
-            told.add(step)
+    follow(answer, told, on_step=lambda _step: None, on_rest=lambda _text: None)
     return told
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import traceback
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,6 +20,8 @@ from medusa_chat.engine.errors import MedusaError
 def run(arguments: Sequence[str]) -> int:
     """Runs one command. A person sees one sentence for whatever goes wrong, a traceback only with `--debug`."""
     context = Context()
+    # Warns on import about a kernel it could download; nothing a person can or should do about.
+    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)
     try:
         result = cli.main(list(arguments), prog_name="medusa-chat", standalone_mode=False, obj=context)
     except click.ClickException as error:
@@ -44,13 +47,12 @@ def _unforeseen(error: Exception) -> str:
     """Keeps the traceback in the log and says where."""
     from medusa_chat.settings.paths import log_file
 
-    path = log_file()
     name = type(error).__name__
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = log_file()
         with path.open("a", encoding="utf-8") as log:
             log.write(f"{datetime.now().isoformat(timespec='seconds')} medusa-chat {__version__}\n")
             log.write(traceback.format_exc())
-    except OSError:
-        return f"Something unforeseen went wrong ({name}), and {path} could not be written; --debug shows the details."
+    except (OSError, MedusaError):
+        return f"Something unforeseen went wrong ({name}) and the log cannot be written; --debug shows the details."
     return f"Something unforeseen went wrong ({name}); the details are in {path}."

@@ -33,9 +33,19 @@ class Loading:
             sys.stderr.write(f"{_ERASE_LINE}{harmless(stage)} …{share}")
             sys.stderr.flush()
 
+    def reading(self, done: int, total: int) -> None:
+        """The same for the tokens of a long prompt; wiped when all are read, because the answer begins then."""
+        if done < total:
+            self("reading the prompt", done / total)
+        else:
+            self.wipe()
+
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
+        self.wipe()
+
+    def wipe(self) -> None:
         if self._shown:
             sys.stderr.write(_ERASE_LINE)
             sys.stderr.flush()

@@ -7,13 +7,12 @@ import sys
 import click
 
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.host.messages import ChatMessage
 
 prompt_argument = click.argument("prompt", required=False)
 
 
-def messages_of(prompt: str | None, system: str | None) -> tuple[ChatMessage, ...]:
-    """The conversation to answer; without `prompt` (or with "-") stdin is read to its end.
+def messages_of(prompt: str | None, system: str | None) -> list[dict[str, str]]:
+    """The conversation to answer, as role and content; without `prompt` (or with "-") stdin is read to its end.
 
     Raises:
         click.UsageError: there is neither a prompt nor anything piped in.
@@ -23,8 +22,8 @@ def messages_of(prompt: str | None, system: str | None) -> tuple[ChatMessage, ..
         prompt = _piped()
     if not prompt.strip():
         raise MedusaError("The prompt is empty; there is nothing to answer.")
-    head = (ChatMessage("system", system),) if system else ()
-    return (*head, ChatMessage("user", prompt))
+    head = [{"role": "system", "content": system}] if system else []
+    return [*head, {"role": "user", "content": prompt}]
 
 
 def _piped() -> str:

@@ -10,6 +10,7 @@ import click
 from medusa_chat.cli import options
 from medusa_chat.cli.exit_codes import DONE, INTERRUPTED
 from medusa_chat.cli.harmless import harmless
+from medusa_chat.cli.opening import open_session
 from medusa_chat.cli.progress import Loading
 from medusa_chat.cli.prompts import messages_of, prompt_argument
 
@@ -36,16 +37,13 @@ def run(prompt: str | None, **flags: Any) -> int:
     limits = options.limits_of(flags)
     messages = messages_of(prompt, flags["system"])
 
-    from medusa_chat.cli.records import done_event, emit
-    from medusa_chat.host.session import Session
-
     with Loading() as loading:
-        session = Session.open(flags["model"], quantize=flags["quantize"], on_progress=loading)
-    for note in session.notes:
-        click.echo(f"note: {harmless(note)}", err=True)
-    answer = session.start(session.prompt_ids(messages), sampling, decoding, limits)
+        session = open_session(flags, loading)
+    answer = session.start(session.prompt_ids(messages), sampling, decoding, limits, loading.reading)
     told = _tell(session, answer, decoding.decoder, flags["as_json"])
     if flags["as_json"]:
+        from medusa_chat.cli.records import done_event, emit
+
         emit(done_event(told, seed=answer.seed, prefill_seconds=round(answer.prefill_seconds, 4)))
     if flags["stats"]:
         click.echo(_figures(told, answer.prefill_seconds), err=True)
@@ -54,20 +52,20 @@ def run(prompt: str | None, **flags: Any) -> int:
 
 def _tell(session: Session, answer: Answer, decoder: str, as_json: bool) -> Told:
     """Print the answer as it grows."""
-    from medusa_chat.cli.answering import first_interrupt_cancels
+    from medusa_chat.cli.answering import follow
     from medusa_chat.cli.records import Told, emit, step_event
     from medusa_chat.engine.statistics import Tally
 
     told = Told(decoder, answer.prompt_tokens, Tally(session.plain_ms))
-    show = harmless if sys.stdout.isatty() else str
-    with first_interrupt_cancels(answer):
-        for step in answer:
-            told.add(step)
-            if as_json:
-                emit(step_event(step))
-            else:
-                click.echo(show(step.text), nl=False)
-    if not as_json:
+    clean = harmless if sys.stdout.isatty() else str
+
+    def show(text: str) -> None:
+        click.echo(clean(text), nl=False)
+
+    if as_json:
+        follow(answer, told, lambda step: emit(step_event(step)), on_rest=lambda _text: None)
+    else:
+        follow(answer, told, lambda step: show(step.text), on_rest=show)
         click.echo()
     return told
 
