@@ -16,6 +16,7 @@ from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.sampling import Sampler
 from medusa_chat.engine.step import Step, Timings
 from medusa_chat.engine.text.ending import Ending, Taken
+from medusa_chat.engine.text.template import check_fits
 
 
 @dataclass(slots=True)
@@ -36,15 +37,11 @@ def read_prompt(
     Rows the cache already holds for the same beginning (an earlier turn) are kept; only the rest is computed.
 
     Raises:
-        MedusaError: the prompt is empty or leaves no room for an answer.
+        MedusaError: the prompt is empty or longer than the context.
     """
     if not prompt_ids:
         raise MedusaError("The prompt is empty; there is nothing to answer.")
-    if len(prompt_ids) >= backbone.context:
-        raise MedusaError(
-            f"The prompt has {len(prompt_ids)} tokens but the model holds {backbone.context} including its answer; "
-            "shorten it or start a new conversation."
-        )
+    check_fits(len(prompt_ids), backbone.context, 1)
     wanted = list(prompt_ids[:-1])
     if wanted == backbone.ids and (backbone.last_hidden is not None or not wanted):
         return
@@ -89,7 +86,7 @@ def _step(index: int, backbone: Backbone, controls: Controls, sampler: Sampler, 
     clock.append(perf_counter())
     tokens = tree.tokens.tolist()
     new = [*(tokens[node] for node in verdict.path[1:]), verdict.next_root]
-    taken = _take(ending, new, backbone.context - len(ids))
+    taken = _take(ending, new, backbone.context + 1 - len(ids))
     path = verdict.path[: len(taken.tokens)]
     backbone.commit(path)
     clock.append(perf_counter())
@@ -98,7 +95,7 @@ def _step(index: int, backbone: Backbone, controls: Controls, sampler: Sampler, 
 
 
 def _take(ending: Ending, new: list[int], room: int) -> Taken:
-    """A full context ends an answer as the length limit does."""
+    """A full context ends an answer as the length limit does; the last token needs no row of its own."""
     taken = ending.take(new[:room])
     if taken.finish is None and len(taken.tokens) == room:
         return Taken(taken.tokens, taken.text + ending.close(), "length")
