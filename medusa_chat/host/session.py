@@ -68,7 +68,8 @@ class Session:
         heads, calibration, notes = None, None, ("No heads were found for this model: Medusa is off.",)
         if (folder := card.heads_folder()) is not None:
             tell("reading heads", None)
-            heads, notes = load_heads(folder, backbone)
+            loaded = load_heads(folder, backbone)
+            heads, notes = loaded.heads, loaded.notes
             calibration = Calibration.load(folder)
         tell("timing a plain step", None)
         return cls(card.name, quantize, backbone, tokenizer, heads, calibration, step_ms(backbone, 1), notes)
