@@ -137,7 +137,7 @@ def _name_bound(decoding: Decoding) -> str:
 
 def rule_label(decoding: Decoding) -> str:
     """A rule that changes the answers' distribution never appears without that word."""
-    return f"{decoding.rule} (lossy)" if decoding.lossy else decoding.rule
+    return f"{decoding.rule}, lossy" if decoding.lossy else decoding.rule
 
 
 KNOBS: tuple[Knob, ...] = (
@@ -154,10 +154,10 @@ KNOBS: tuple[Knob, ...] = (
          lambda choices, _: str(choices.decoding.top_k), _top_k),
     Knob("bound", "f8", _name_bound, "Probability a guess needs: epsilon of the typical rule, threshold of the threshold rule",
          _show_bound, _bound),
-    Knob("delta", "f12", lambda _: "delta", "Entropy factor of the typical rule: lower keeps more where the model is unsure",
-         lambda choices, _: f"{choices.decoding.delta:.1f}" if choices.decoding.rule == "typical" else "–", _delta),
     Knob("temperature", "f9", lambda _: "temperature", "0 always takes the likeliest token; counts from the next answer on",
          lambda choices, _: f"{choices.sampling.temperature:.1f}", _temperature),
+    Knob("delta", "f12", lambda _: "delta", "Entropy factor of the typical rule: lower keeps more where the model is unsure",
+         lambda choices, _: f"{choices.decoding.delta:.1f}" if choices.decoding.rule == "typical" else "–", _delta),
 )  # fmt: skip
 
 

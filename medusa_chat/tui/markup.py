@@ -8,6 +8,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from textual.content import Content
 
+from medusa_chat.tui.text import MUTED
+
 _INLINE_STYLES = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
@@ -44,7 +46,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterable[Content]:
             style = "bold $primary"
         elif token.type == "inline":
             lead = "  " * max(0, len(lists) - 1) + (marker or ("  " if lists else "")) + "▌ " * quoted
-            yield Content.assemble((lead, "$text-muted"), _inline(token.children or [], style))
+            yield Content.assemble((lead, MUTED), _inline(token.children or [], style))
             marker = ""
             if not lists and token.level <= 1:
                 yield Content(" ")
@@ -53,7 +55,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterable[Content]:
             yield Content.styled(code, "$secondary")
             yield Content(" ")
         elif token.type == "hr":
-            yield Content.styled("─" * 12, "$text-muted")
+            yield Content.styled("─" * 12, MUTED)
         elif token.type == "heading_close":
             style = ""
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from rich.cells import cell_len, set_cell_size
 
+MUTED = "$foreground 62%"
+FAINT = "$foreground 34%"
+"""Inside `Content` the theme's own $text-muted cannot be used: it is relative to a background only CSS knows."""
+
 _KEPT = "\n\t"
 _LINE_SEPARATORS = "\u2028\u2029"
 _BIDI = "\u200e\u200f\u061c" + "".join(map(chr, range(0x202A, 0x202F))) + "".join(map(chr, range(0x2066, 0x206A)))

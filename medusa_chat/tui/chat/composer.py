@@ -11,6 +11,9 @@ from textual.widgets import TextArea
 
 READY = "enter sends · ctrl+j new line"
 BUSY = "answering · esc stops"
+_LEFT_TO_THE_SCREEN = ("f6", "f7", "pageup", "pagedown")
+"""Keys of a text area that mean something else in a chat; left in, they would lead the footer."""
+
 WAITING = "your question waits for the model"
 
 
@@ -48,6 +51,8 @@ class Composer(TextArea):
         )
         self.border_subtitle = READY
         self.highlight_cursor_line = False
+        for key in _LEFT_TO_THE_SCREEN:
+            self._bindings.key_to_bindings.pop(key, None)
 
     def action_send(self) -> None:
         if self.text.strip():

@@ -9,6 +9,8 @@ from textual.binding import Binding
 from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.knobs import KNOBS
 
+_SETTINGS = Binding.Group("settings", compact=True)
+
 
 def _knob_bindings() -> Iterable[Binding]:
     """Shift with a function key arrives as F13 to F24 from most terminals and by name from newer ones."""
@@ -23,6 +25,7 @@ def _knob_bindings() -> Iterable[Binding]:
             priority=True,
             key_display=each.key.upper(),
             tooltip=f"{each.meaning} (next value)",
+            group=_SETTINGS,
         )
         yield Binding(
             f"f{number + 12},shift+{each.key}",

@@ -111,6 +111,7 @@ class ChatScreen(Screen[None]):
             if self._view is not None and self._view.turn.running:
                 await self._view.update_text()
             self._paint(tree=self._ticks % TREE_EVERY == 0)
+        self.query_one(Transcript).settle()
         self._show_status()
 
     async def _take(self, event: Event) -> None:

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from medusa_chat.host.messages import Progress
 from medusa_chat.tui.knobs import Choices, rule_label
 from medusa_chat.tui.panel.lengths import sparkline
-from medusa_chat.tui.text import figure, showable
+from medusa_chat.tui.text import FAINT, MUTED, figure, showable
 from medusa_chat.tui.turn import Turn
 
 _BAR = 20
@@ -44,7 +44,7 @@ def _line(status: Status) -> Content:
     if status.stage is not None:
         return _progress(status.stage)
     if status.behind:
-        return Content.assemble(("↓ more below", "bold $accent"), ("  ctrl+end follows again", "$text-muted"))
+        return Content.assemble(("↓ more below", "bold $accent"), ("  ctrl+end follows again", MUTED))
     return status.summary or Content("")
 
 
@@ -58,8 +58,8 @@ def _progress(stage: Progress) -> Content:
         ("◌ ", "$accent"),
         (f"{label}  ", "$foreground"),
         ("━" * filled, "$primary"),
-        ("╌" * (_BAR - filled), "$text-disabled"),
-        (f" {100 * done:3.0f} %", "$text-muted"),
+        ("╌" * (_BAR - filled), FAINT),
+        (f" {100 * done:3.0f} %", MUTED),
     )
 
 
@@ -67,16 +67,16 @@ def summary(turn: Turn | None, choices: Choices, longest: int) -> Content:
     """The panel in one line: figures, trend, and the settings that matter most."""
     settings = f"{choices.decoding.decoder} · {rule_label(choices.decoding)}"
     if turn is None or not turn.tally.steps:
-        return Content.assemble((settings, "$text-muted"), ("  ctrl+t opens the panel", "$text-muted"))
+        return Content.assemble((settings, MUTED), ("  ctrl+t opens the panel", MUTED))
     tally = turn.tally
     trend = sparkline(list(turn.lengths), _TREND, longest)[0]
     return Content.assemble(
         (f"{figure(tally.tokens_per_second, 1)}", "bold $foreground"),
-        (" tokens/s  ", "$text-muted"),
+        (" tokens/s  ", MUTED),
         (figure(tally.acceleration_rate), "bold $foreground"),
-        (" per step  ", "$text-muted"),
+        (" per step  ", MUTED),
         (f"{figure(tally.speedup)}×", "bold $primary"),
         ("  ", ""),
         (trend, "$primary"),
-        (f"  {settings}", "$text-muted"),
+        (f"  {settings}", MUTED),
     )

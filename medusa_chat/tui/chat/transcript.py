@@ -24,20 +24,25 @@ class Transcript(VerticalScroll, can_focus=False):
     def following(self) -> bool:
         return self.max_scroll_y - self.scroll_y <= _TOLERANCE
 
-    def on_mount(self) -> None:
-        self.anchor()
+    def settle(self) -> None:
+        """Follow from when there is more than fits: an anchored view with less would hang at the bottom."""
+        if self.is_anchored != (over := self.virtual_size.height > self.container_size.height):
+            self.anchor(over)
+            if not over:
+                self.scroll_home(animate=False, immediate=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """A released anchor takes hold again near the bottom: the exact last row keeps moving while text streams."""
         super().watch_scroll_y(old_value, new_value)
-        if new_value > old_value and self.following:
+        if new_value > old_value and self.is_anchored and self.following:
             self.anchor()
 
     async def start(self, welcome: Widget) -> None:
         """Empty, but for the welcome."""
         await self.remove_children()
         await self.mount(welcome)
-        self.anchor()
+        self.anchor(False)
+        self.scroll_home(animate=False, immediate=True)
 
     async def add(self, turn: Turn) -> AnswerView:
         """Show a question and the place its answer will grow in; whoever asks wants to see it, so follow again."""
@@ -45,5 +50,6 @@ class Transcript(VerticalScroll, can_focus=False):
         await self.mount(Static(Content(showable(turn.question)), classes="question", markup=False), answer)
         for old in list(self.query(AnswerView))[:-LIVE_ANSWERS]:
             await old.freeze()
-        self.anchor()
+        if self.is_anchored:
+            self.anchor()
         return answer

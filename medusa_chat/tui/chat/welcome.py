@@ -6,13 +6,13 @@ from textual.content import Content
 from textual.widgets import Static
 
 from medusa_chat.host.messages import Loaded
-from medusa_chat.tui.text import showable
+from medusa_chat.tui.text import MUTED, showable
 
 _KEYS = (
     ("enter", "asks"),
     ("esc", "stops, and keeps what was written"),
-    ("f2 – f9", "change how it decodes, while it writes; with shift, back"),
-    ("f1", "every key, and what the figures mean"),
+    ("F2 – F12", "change how it decodes, also while it writes"),
+    ("F1", "lists every key and says what the figures mean"),
 )
 
 
@@ -34,17 +34,17 @@ def _welcome(loaded: Loaded | None) -> Content:
             _facts(loaded),
             *(Content.styled(f"! {showable(note)}", "$warning") for note in notes),
             Content(""),
-            *(Content.assemble((f"{key:<9}", "bold $accent"), (what, "$text-muted")) for key, what in _KEYS),
+            *(Content.assemble((f"{key:<10}", "bold $accent"), (what, MUTED)) for key, what in _KEYS),
         ]
     )
 
 
 def _facts(loaded: Loaded | None) -> Content:
     if loaded is None:
-        return Content.styled("The model is being loaded; you can type already.", "$text-muted")
+        return Content.styled("The model is being loaded; you can type already.", MUTED)
     name = Content.styled(showable(loaded.model), "$foreground")
-    facts = f"  {showable(loaded.precision)} · {showable(loaded.device)} · {loaded.context} tokens of context"
+    facts = f"  {showable(loaded.precision)} · {showable(loaded.device)} · context {loaded.context}"
     if loaded.heads == 0:
         off = Content.styled("\nMedusa off: no heads found. Answers are decoded plainly.", "bold $warning")
-        return Content.assemble(name, (facts, "$text-muted"), off)
-    return Content.assemble(name, (facts, "$text-muted"))
+        return Content.assemble(name, (facts, MUTED), off)
+    return Content.assemble(name, (facts, MUTED))

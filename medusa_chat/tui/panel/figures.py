@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Digits, Static
 
 from medusa_chat.engine.statistics import Tally
-from medusa_chat.tui.text import figure
+from medusa_chat.tui.text import MUTED, figure
 from medusa_chat.tui.turn import RECENT_STEPS, Turn
 
 
@@ -44,9 +44,9 @@ def _rates(tally: Tally, recent: Tally, whole: bool) -> Content:
         rows.append(("tokens/s", figure(tally.tokens_per_second, 1), figure(recent.tokens_per_second, 1)))
     lines = [
         Content.assemble(
-            (f"{name:<18}", "$text-muted"),
-            (f"{answer:>8}", "bold $foreground" if name else "$text-muted"),
-            (f"{last:>16}", "$foreground" if name else "$text-muted"),
+            (f"{name:<18}", MUTED),
+            (f"{answer:>8}", "bold $foreground" if name else MUTED),
+            (f"{last:>16}", "$foreground" if name else MUTED),
         )
         for name, answer, last in rows
     ]

@@ -14,12 +14,12 @@ from textual.widget import Widget
 
 from medusa_chat.host.messages import Loaded
 from medusa_chat.tui.knobs import KNOBS, Choices, Knob
-from medusa_chat.tui.text import fitted
+from medusa_chat.tui.text import MUTED, fitted
 
-_TWO_COLUMNS_FROM = 46
+_TWO_COLUMNS_FROM = 50
 _KEY = 4
-_NAME = 12
-_DECODER_NAME = 8
+_RIGHT_VALUE = 4
+_GAP = "  "
 
 
 class KnobList(Widget, can_focus=True):
@@ -77,24 +77,32 @@ class KnobList(Widget, can_focus=True):
 
     def render(self) -> Content:
         columns = _columns(self.size.width)
-        width = (self.size.width - 2 * (len(columns) - 1)) // len(columns)
+        names = [1 + max(len(knob.name(self._choices.decoding)) for knob in column) for column in columns]
+        widths = [self.size.width]
+        if len(columns) > 1:
+            right = _KEY + names[1] + _RIGHT_VALUE
+            widths = [self.size.width - right - len(_GAP), right]
         lines = []
         for row in range(len(columns[0])):
-            cells = [self._cell(column[row], width) for column in columns if row < len(column)]
-            lines.append(Content("  ").join(cells))
+            cells = [
+                self._cell(column[row], name, width)
+                for column, name, width in zip(columns, names, widths, strict=True)
+                if row < len(column)
+            ]
+            lines.append(Content(_GAP).join(cells))
         return Content("\n").join(lines)
 
-    def _cell(self, knob: Knob, width: int) -> Content:
-        chosen = self.has_focus and KNOBS[self.cursor] is knob
-        name = knob.name(self._choices.decoding)
+    def _cell(self, knob: Knob, name_width: int, width: int) -> Content:
         value = knob.show(self._choices, self._loaded)
-        lossy = value.endswith("(lossy)")
-        label = _DECODER_NAME if knob.id in ("decoder", "tree", "rule") else _NAME
+        key = f"{knob.key.upper():<{_KEY}}"
+        name = fitted(knob.name(self._choices.decoding), name_width)
+        shown = fitted(value, max(1, width - _KEY - name_width))
+        if self.has_focus and KNOBS[self.cursor] is knob:
+            return Content.styled(key + name + shown, "bold $block-cursor-foreground on $block-cursor-background")
+        lossy = knob.id == "rule" and self._choices.decoding.lossy
         return Content.assemble(
-            (f"{'▸' if chosen else ' '}{knob.key.upper():<{_KEY - 1}}", "bold $accent"),
-            (fitted(name, label), "$text-muted"),
-            (fitted(value, max(1, width - _KEY - label)), "bold $warning" if lossy else "bold $foreground"),
-        ).stylize("reverse" if chosen else "")
+            (key, "bold $accent"), (name, MUTED), (shown, "bold $warning" if lossy else "bold $foreground")
+        )
 
 
 def _columns(width: int) -> list[tuple[Knob, ...]]:

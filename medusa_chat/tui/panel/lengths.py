@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from textual.content import Content
 from textual.widget import Widget
 
+from medusa_chat.tui.text import MUTED
 from medusa_chat.tui.turn import Turn
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
-_PARTS = " ▏▎▍▌▋▊▉█"
 
 
 def sparkline(lengths: Sequence[int], width: int, top: int, rows: int = 1) -> list[str]:
@@ -24,9 +24,9 @@ def sparkline(lengths: Sequence[int], width: int, top: int, rows: int = 1) -> li
 
 
 def bar(share: float, width: int) -> str:
-    """A horizontal bar of `width` cells at share 1, in eighths of a cell."""
-    eighths = round(8 * width * min(max(share, 0.0), 1.0))
-    return ("█" * (eighths // 8) + _PARTS[eighths % 8].strip()).ljust(width)
+    """A horizontal bar of `width` cells at share 1, in halves of a cell."""
+    halves = round(2 * width * min(max(share, 0.0), 1.0))
+    return ("━" * (halves // 2) + "╸" * (halves % 2)).ljust(width)
 
 
 def histogram(lengths: Mapping[int, int], width: int, rows: int) -> list[tuple[str, str, str]]:
@@ -81,7 +81,7 @@ class Histogram(Widget):
     def render(self) -> Content:
         lengths = self._turn.tally.lengths if self._turn is not None else {}
         lines = [
-            Content.assemble((label + " ", "$text-muted"), (cells, "$primary"), (" " + share, "$text-muted"))
+            Content.assemble((label + " ", MUTED), (cells, "$primary"), (" " + share, MUTED))
             for label, cells, share in histogram(lengths, max(4, self.size.width - 9), self._rows)
         ]
         return Content("\n").join(lines)

@@ -13,7 +13,7 @@ from medusa_chat.tui.panel.figures import Figures
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.lengths import Histogram, Sparkline
 from medusa_chat.tui.panel.tree import TreeView
-from medusa_chat.tui.text import showable
+from medusa_chat.tui.text import MUTED, showable
 from medusa_chat.tui.turn import Turn
 
 _LENGTHS_WITHOUT_HEADS = 5
@@ -52,11 +52,11 @@ def _title(loaded: Loaded | None) -> Content:
     if loaded is None:
         return Content.assemble(("Medusa", "bold $primary"))
     if loaded.heads == 0:
-        return Content.assemble(("Medusa off", "bold $warning"), ("  no heads found for this model", "$text-muted"))
+        return Content.assemble(("Medusa off", "bold $warning"), ("  no heads found for this model", MUTED))
     heads = f"{loaded.heads} heads" if loaded.heads > 1 else "1 head"
     return Content.assemble(
         ("Medusa", "bold $primary"),
-        (f"  {heads} · {showable(loaded.precision)} · {showable(loaded.device)}", "$text-muted"),
+        (f"  {heads} · {showable(loaded.precision)} · {showable(loaded.device)}", MUTED),
     )
 
 
@@ -65,4 +65,4 @@ def _tree_heading(step: StepRecord | None) -> Content:
         return Content("Candidate tree")
     size = len(step.tree.tokens)
     guesses = f"step {step.index}: {len(step.path) - 1} of {size - 1} kept" if size > 1 else f"step {step.index}: plain"
-    return Content.assemble("Candidate tree", ("  " + guesses, "not bold $text-muted"))
+    return Content.assemble("Candidate tree", ("  " + guesses, f"not bold {MUTED}"))

@@ -10,10 +10,12 @@ from textual.widget import Widget
 
 from medusa_chat.host.messages import StepRecord, TreeRecord
 from medusa_chat.tui.panel.lengths import bar
-from medusa_chat.tui.text import fitted, showable_piece
+from medusa_chat.tui.text import FAINT, MUTED, fitted, showable_piece
 
 ACCEPTED = "✓"
 """The second sign of an accepted node, beside its colour and weight."""
+
+ROOT = "●"
 
 _BAR = 6
 
@@ -69,24 +71,24 @@ def drawn_tree(step: StepRecord, width: int, height: int) -> Content:
     rows = tree_rows(step.tree, step.path, height if size <= height else height - 1)
     lines = [_line(row, width) for row in rows]
     if len(rows) < size:
-        lines.append(Content.styled(f"  … {size - len(rows)} less likely", "$text-muted"))
+        lines.append(Content.styled(f"  … {size - len(rows)} less likely", MUTED))
     return Content("\n").join(lines)
 
 
 def _line(row: Row, width: int) -> Content:
-    mark = f"{ACCEPTED} " if row.accepted else "  "
+    mark = f"{ROOT} " if row.node == 0 else f"{ACCEPTED} " if row.accepted else "  "
     label = fitted(row.text, max(3, width - len(row.guides) - len(mark) - _BAR - 7))
     if row.node == 0:
-        tail = Content.styled("root".rjust(_BAR + 7), "$text-muted")
+        tail = Content.styled("root".rjust(_BAR + 7), MUTED)
     else:
         tail = Content.assemble(
-            (f" {row.score:.2f} ", "$foreground" if row.accepted else "$text-muted"),
-            (bar(row.score, _BAR), "$accent" if row.accepted else "$text-muted"),
+            (f" {row.score:.2f} ", "$foreground" if row.accepted else MUTED),
+            (bar(row.score, _BAR), "$accent" if row.accepted else MUTED),
         )
     return Content.assemble(
-        (row.guides, "$text-disabled"),
+        (row.guides, FAINT),
         (mark, "bold $accent"),
-        (label, "bold $accent" if row.accepted else "$text-muted"),
+        (label, "bold $accent" if row.accepted else MUTED),
         tail,
     )
 
@@ -103,5 +105,5 @@ class TreeView(Widget):
 
     def render(self) -> Content:
         if self._step is None:
-            return Content.styled("Each step's guesses appear here.", "$text-muted")
+            return Content.styled("Each step's guesses appear here.", MUTED)
         return drawn_tree(self._step, self.size.width, self.size.height)
