@@ -173,6 +173,9 @@ class Finished:
     answer: int
     reason: Reason
     statistics: Statistics
+    text: str = ""
+    """Text behind that of the last step: what was held back (half a character, the possible beginning of a stop
+    string) when the answer was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)

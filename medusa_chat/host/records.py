@@ -1,0 +1,38 @@
+"""From the engine's steps to the records that travel: tensors to tuples, token ids to texts."""
+
+from __future__ import annotations
+
+from transformers import PreTrainedTokenizerBase
+
+from medusa_chat.engine.step import Step
+from medusa_chat.engine.text.token_text import piece
+from medusa_chat.engine.tree import CandidateTree
+from medusa_chat.host.messages import RejectionRecord, StepRecord, TreeRecord
+
+
+def step_record(step: Step, tokenizer: PreTrainedTokenizerBase) -> StepRecord:
+    return StepRecord(
+        index=step.index,
+        tree=_tree_record(step.tree, tokenizer),
+        path=step.path,
+        tokens=step.tokens,
+        text=step.text,
+        draft_ms=step.ms.draft,
+        verify_ms=step.ms.verify,
+        accept_ms=step.ms.accept,
+        commit_ms=step.ms.commit,
+        reasons=tuple(
+            RejectionRecord(reason.node, reason.probability, reason.needed, reason.entropy) for reason in step.reasons
+        ),
+        finish=step.finish,
+    )
+
+
+def _tree_record(tree: CandidateTree, tokenizer: PreTrainedTokenizerBase) -> TreeRecord:
+    tokens = tuple(tree.tokens.tolist())
+    return TreeRecord(
+        tokens=tokens,
+        parents=tuple(tree.parents.tolist()),
+        scores=tuple(tree.scores.tolist()),
+        texts=tuple(piece(tokenizer, token) for token in tokens),
+    )

@@ -1,0 +1,112 @@
+"""A model that needs no weights and no torch, for tests of the engine's process. What it does follows from its name."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from doubles.scripted_engine import LOADED
+from doubles.step_records import steps_of
+
+from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.options import Decoding
+from medusa_chat.host.messages import Generate, Load, Loaded, StepRecord
+
+REPLY = "The capital of France is Paris, a city on the river Seine."
+
+NOISE = "NOISE-THAT-BELONGS-IN-THE-LOG"
+
+
+class OutOfMemoryError(RuntimeError):
+    """Named as torch's own."""
+
+
+PROBLEMS: dict[str, Callable[[], Exception]] = {
+    "refused": lambda: MedusaError("There is no such thing; take another."),
+    "memory": MemoryError,
+    "card memory": lambda: OutOfMemoryError("CUDA out of memory"),
+    "cpu memory": lambda: RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"
+    ),
+    "bug": lambda: KeyError("secret of the conversation"),
+}
+
+
+class FakeAnswer:
+    """Says the last message back, or goes on for ever when that asks for "endless"."""
+
+    prompt_tokens = 31
+    prefill_seconds = 0.25
+
+    def __init__(self, request: Generate, on_progress: Callable[[int, int], None]) -> None:
+        self._asked = request.messages[-1].content
+        self._decoding = request.decoding
+        self._on_progress = on_progress
+
+    def __iter__(self) -> Iterator[StepRecord]:
+        if self._asked == "read for ever":
+            for done in itertools.count():
+                self._on_progress(done % 100, 100)
+        for index in itertools.count(1) if self._asked == "endless" else ():
+            # As many nodes as the budget says: a test sees which steps an adjusted budget reached.
+            yield _numbered(index, self._decoding.budget or 8)
+        for step in steps_of(REPLY):
+            yield step
+            if step.index == 2:
+                self._go_wrong()
+
+    def adjust(self, decoding: Decoding) -> None:
+        if decoding.decoder == "lookup":
+            raise MedusaError("This model looks nothing up.")
+        self._decoding = decoding
+
+    def cancel(self) -> str:
+        return "…held back"
+
+    def _go_wrong(self) -> None:
+        if self._asked in PROBLEMS:
+            raise PROBLEMS[self._asked]()
+        if self._asked == "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if self._asked == "noise":
+            make_noise()
+
+
+class FakeSession:
+    def __init__(self, load: Load, on_progress: Callable[[str, float | None], None]) -> None:
+        self._model = load.model
+        on_progress("reading weights", 0.5)
+        if load.model in PROBLEMS:
+            raise PROBLEMS[load.model]()
+        if load.model == "slow":
+            on_progress("reading for ever", None)
+            time.sleep(3600)
+        if load.model == "noisy":
+            make_noise()
+
+    def loaded(self) -> Loaded:
+        return replace(LOADED, model=self._model)
+
+    def answer(self, request: Generate, on_progress: Callable[[int, int], None]) -> FakeAnswer:
+        if request.messages[-1].content == "too long":
+            raise MedusaError("The prompt is too long; shorten it.")
+        return FakeAnswer(request, on_progress)
+
+
+def make_noise() -> None:
+    """By every way a library may print."""
+    print(NOISE, flush=True)
+    print(NOISE, file=sys.stderr, flush=True)
+    os.write(1, NOISE.encode())
+    os.write(2, NOISE.encode())
+    os.system(f"echo {NOISE}")
+
+
+def _numbered(index: int, nodes: int) -> StepRecord:
+    (step,) = steps_of(" word", lengths=(1,), nodes=nodes, finish="length")
+    return replace(step, index=index, finish=None)
