@@ -70,7 +70,9 @@ def _snapshot(source: HubSource, on_progress: Progress) -> Path:
     except RevisionNotFoundError as error:
         raise MedusaError(f"The hub repository {source.repo} has no revision {source.revision!r}.") from error
     except LocalEntryNotFoundError as error:
-        raise MedusaError("The hub cannot be reached: check the network and start the pull again.") from error
+        raise MedusaError(
+            f"The hub cannot be reached, or lacks a file of {source.repo}: check the network and start the pull again."
+        ) from error
     except Exception as error:
         # The HTTP library beneath is called httpx or httpx2, depending on the hub library's version.
         if isinstance(error, HfHubHTTPError) or type(error).__module__.partition(".")[0] in ("httpx", "httpx2"):

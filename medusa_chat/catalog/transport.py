@@ -13,7 +13,8 @@ from urllib.request import url2pathname
 
 import requests
 
-CHUNK = 1 << 18
+CHUNK = 1 << 15
+"""Bytes read at once; also the most a broken connection can lose."""
 TIMEOUT = (15.0, 60.0)
 """Seconds to connect, and between two packets."""
 
