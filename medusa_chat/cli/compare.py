@@ -11,6 +11,7 @@ import click
 from medusa_chat.cli import options
 from medusa_chat.cli.exit_codes import DONE, INTERRUPTED
 from medusa_chat.cli.harmless import harmless
+from medusa_chat.cli.json_lines import emit
 from medusa_chat.cli.opening import open_session
 from medusa_chat.cli.progress import Loading
 from medusa_chat.cli.prompts import messages_of, prompt_argument
@@ -57,7 +58,7 @@ def compare(prompt: str | None, **flags: Any) -> int:
     cancelled = answers[-1].reason == "cancelled"
     parting, other = (None, None) if cancelled else _first_parting(session, prompt_ids, answers)
     if flags["as_json"]:
-        from medusa_chat.cli.records import done_event, emit
+        from medusa_chat.cli.records import done_event
 
         for told in answers:
             emit(done_event(told, seed=sampling.seed))

@@ -46,9 +46,7 @@ model_options = _stack(
 decoder_option = click.option(
     "--decoder",
     type=click.Choice(DECODERS),
-    default=_DECODING.decoder,
-    show_default=True,
-    help="What drafts ahead.",
+    help="What drafts ahead.  [default: medusa; plain where the model has no heads]",
 )
 
 
@@ -68,7 +66,7 @@ def _split_decoders(_ctx: click.Context, _option: click.Parameter, value: str) -
     names = tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
     unknown = [name for name in names if name not in DECODERS]
     if unknown or not names:
-        raise click.BadParameter(f"{', '.join(unknown) or value!r} is none of {', '.join(DECODERS)}.")
+        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'} is none of {', '.join(DECODERS)}.")
     return names
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
-
-import click
 
 from medusa_chat.engine.options import Reason
 from medusa_chat.engine.statistics import Tally
@@ -72,11 +69,6 @@ def done_event(told: Told, **more: Any) -> dict[str, Any]:
         "speedup": _rounded(tally.speedup),
         **more,
     }
-
-
-def emit(event: dict[str, Any]) -> None:
-    """One line on stdout, ASCII alone, so that no text of a model reaches the terminal raw."""
-    click.echo(json.dumps(event))
 
 
 def _rounded(value: float | None) -> float | None:

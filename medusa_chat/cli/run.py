@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from medusa_chat.cli import options
 from medusa_chat.cli.exit_codes import DONE, INTERRUPTED
 from medusa_chat.cli.harmless import harmless
+from medusa_chat.cli.json_lines import emit
 from medusa_chat.cli.opening import open_session
 from medusa_chat.cli.progress import Loading
 from medusa_chat.cli.prompts import messages_of, prompt_argument
@@ -33,16 +35,18 @@ if TYPE_CHECKING:
 def run(prompt: str | None, **flags: Any) -> int:
     """Answer PROMPT, or what is piped in, on stdout."""
     sampling = options.sampling_of(flags)
-    decoding = options.decoding_of(flags, flags["decoder"])
+    decoding = options.decoding_of(flags, flags["decoder"] or "medusa")
     limits = options.limits_of(flags)
     messages = messages_of(prompt, flags["system"])
 
     with Loading() as loading:
         session = open_session(flags, loading)
+    if session.heads is None and flags["decoder"] is None:
+        decoding = replace(decoding, decoder="plain")
     answer = session.start(session.prompt_ids(messages), sampling, decoding, limits, loading.reading)
     told = _tell(session, answer, decoding.decoder, flags["as_json"])
     if flags["as_json"]:
-        from medusa_chat.cli.records import done_event, emit
+        from medusa_chat.cli.records import done_event
 
         emit(done_event(told, seed=answer.seed, prefill_seconds=round(answer.prefill_seconds, 4)))
     if flags["stats"]:
@@ -53,7 +57,7 @@ def run(prompt: str | None, **flags: Any) -> int:
 def _tell(session: Session, answer: Answer, decoder: str, as_json: bool) -> Told:
     """Print the answer as it grows."""
     from medusa_chat.cli.answering import follow
-    from medusa_chat.cli.records import Told, emit, step_event
+    from medusa_chat.cli.records import Told, step_event
     from medusa_chat.engine.statistics import Tally
 
     told = Told(decoder, answer.prompt_tokens, Tally(session.plain_ms))
