@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from medusa_chat.bench.timed import Timed
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.settings.paths import log_file
 
 PEERS = {"hf": "medusa_chat.bench.peer_hf"}
 """Name -> module that is run. It prints {"ready": true} once loaded, then answers every line with one line."""
@@ -29,7 +30,10 @@ class Peer:
         self.name = name
         self._eos_ids = sorted(eos_ids)
         command = [sys.executable, "-m", PEERS[name], str(folder), "--threads", str(threads)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        with log_file().open("a", encoding="utf-8") as log:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+            )
         self._read()
 
     def answer(self, prompt_ids: Sequence[int], max_tokens: int) -> Timed:
@@ -62,7 +66,10 @@ class Peer:
 
     def _died(self) -> MedusaError:
         code = self._process.wait()
-        return MedusaError(f"The peer {self.name} ended with code {code}; leave out --peer {self.name} or free memory.")
+        return MedusaError(
+            f"The peer {self.name} ended with code {code}; leave out --peer {self.name}, or free memory; "
+            f"the details are in {log_file()}."
+        )
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:
