@@ -152,7 +152,7 @@ KNOBS: tuple[Knob, ...] = (
     Knob("heads", "f6", lambda _: "heads", "How many heads draft", _show_heads, _heads),
     Knob("top_k", "f7", lambda _: "top-k", "Candidates taken from each head",
          lambda choices, _: str(choices.decoding.top_k), _top_k),
-    Knob("bound", "f8", _name_bound, "Probability a guess needs: epsilon of the typical rule, threshold of the threshold rule",
+    Knob("bound", "f8", _name_bound, "Probability a guess needs: the typical rule's epsilon, the threshold rule's threshold",
          _show_bound, _bound),
     Knob("temperature", "f9", lambda _: "temperature", "0 always takes the likeliest token; counts from the next answer on",
          lambda choices, _: f"{choices.sampling.temperature:.1f}", _temperature),

@@ -7,12 +7,10 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Grid, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
-
-from medusa_chat.tui.text import fitted
 
 _WORDS = (
     ("step", "one forward pass of the model: guess, check, keep"),
@@ -43,15 +41,16 @@ class HelpScreen(ModalScreen[None]):
             page.border_title = "Help"
             page.border_subtitle = "esc closes"
             yield Static("Keys", classes="heading")
-            yield Static(_table(self._keys, 16), markup=False)
+            yield from _table(self._keys)
             yield Static("Words", classes="heading")
-            yield Static(_table(_WORDS, 20), markup=False)
+            yield from _table(_WORDS)
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
 
 
-def _table(rows: Sequence[tuple[str, str]], width: int) -> Content:
-    return Content("\n").join(
-        Content.assemble((fitted(name, width), "bold $accent"), (text, "$foreground")) for name, text in rows
-    )
+def _table(rows: Sequence[tuple[str, str]]) -> ComposeResult:
+    with Grid(classes="table"):
+        for name, text in rows:
+            yield Static(Content.styled(name, "bold $accent"), markup=False)
+            yield Static(text, markup=False)

@@ -24,7 +24,7 @@ def _knob_bindings() -> Iterable[Binding]:
             id=f"settings.{each.id}",
             priority=True,
             key_display=each.key.upper(),
-            tooltip=f"{each.meaning} (next value)",
+            tooltip=each.meaning,
             group=_SETTINGS,
         )
         yield Binding(
@@ -35,7 +35,7 @@ def _knob_bindings() -> Iterable[Binding]:
             priority=True,
             show=False,
             key_display=f"⇧{each.key.upper()}",
-            tooltip=f"{each.meaning} (previous value)",
+            tooltip=f"{each.meaning}: one value back",
         )
 
 

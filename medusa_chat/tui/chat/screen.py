@@ -73,6 +73,7 @@ class ChatScreen(Screen[None]):
         self._answers = 0
         self._ticks = 0
         self._dirty = False
+        self._tree_dirty = False
         self._panel_wanted: bool | None = None
         self._waiting = False
         """A question is on the screen and is sent as soon as the model is ready."""
@@ -90,7 +91,7 @@ class ChatScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one(Composer).focus()
         self._show_settings()
-        self._paint(tree=True)
+        self._paint()
         self.call_after_refresh(self._start)
 
     async def _start(self) -> None:
@@ -110,7 +111,9 @@ class ChatScreen(Screen[None]):
             self._dirty = False
             if self._view is not None and self._view.turn.running:
                 await self._view.update_text()
-            self._paint(tree=self._ticks % TREE_EVERY == 0)
+            self._paint_figures()
+        if self._tree_dirty and self._ticks % TREE_EVERY == 0:
+            self._paint_tree()
         self.query_one(Transcript).settle()
         self._show_status()
 
@@ -127,7 +130,7 @@ class ChatScreen(Screen[None]):
             await self._on_failed(event)
         elif turn is not None and turn.running and event.answer == turn.answer:
             turn.take(event)
-            self._dirty = True
+            self._dirty = self._tree_dirty = True
             if isinstance(event, Finished):
                 await self._close_turn()
 
@@ -157,7 +160,7 @@ class ChatScreen(Screen[None]):
         self._waiting = False
         if self._view is not None:
             await self._view.finish()
-        self._paint(tree=True)
+        self._paint()
         self.query_one(Composer).hint(READY)
 
     @property
@@ -188,7 +191,7 @@ class ChatScreen(Screen[None]):
         else:
             self._waiting = True
             self.query_one(Composer).hint(WAITING)
-        self._paint(tree=True)
+        self._paint()
 
     def _send(self) -> None:
         turn = self._turns[-1]
@@ -217,7 +220,7 @@ class ChatScreen(Screen[None]):
         composer = self.query_one(Composer)
         composer.hint(READY)
         composer.focus()
-        self._paint(tree=True)
+        self._paint()
 
     # Settings.
 
@@ -265,19 +268,24 @@ class ChatScreen(Screen[None]):
         self.set_class(wanted, "-panel")
         self._show_status()
         if wanted:
-            self.call_after_refresh(self._paint, True)
+            self.call_after_refresh(self._paint)
 
     def _show_settings(self) -> None:
         self.query_one(MedusaPanel).show_settings(self._choices, self._loaded)
 
-    def _paint(self, tree: bool) -> None:
-        if not self.has_class("-panel"):
-            return
-        panel = self.query_one(MedusaPanel)
-        turn = self._shown_turn
-        panel.show_figures(turn, self._loaded)
-        if tree:
-            panel.show_tree(turn.last if turn is not None else None)
+    def _paint(self) -> None:
+        self._paint_figures()
+        self._paint_tree()
+
+    def _paint_figures(self) -> None:
+        if self.has_class("-panel"):
+            self.query_one(MedusaPanel).show_figures(self._shown_turn, self._loaded)
+
+    def _paint_tree(self) -> None:
+        self._tree_dirty = False
+        if self.has_class("-panel"):
+            turn = self._shown_turn
+            self.query_one(MedusaPanel).show_tree(turn.last if turn is not None else None)
 
     @property
     def _shown_turn(self) -> Turn | None:

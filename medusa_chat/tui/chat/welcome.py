@@ -43,7 +43,7 @@ def _facts(loaded: Loaded | None) -> Content:
     if loaded is None:
         return Content.styled("The model is being loaded; you can type already.", MUTED)
     name = Content.styled(showable(loaded.model), "$foreground")
-    facts = f"  {showable(loaded.precision)} · {showable(loaded.device)} · context {loaded.context}"
+    facts = f"  {showable(loaded.precision)} · {showable(loaded.device)}"
     if loaded.heads == 0:
         off = Content.styled("\nMedusa off: no heads found. Answers are decoded plainly.", "bold $warning")
         return Content.assemble(name, (facts, MUTED), off)

@@ -45,8 +45,8 @@ def _rates(tally: Tally, recent: Tally, whole: bool) -> Content:
     lines = [
         Content.assemble(
             (f"{name:<18}", MUTED),
-            (f"{answer:>8}", "bold $foreground" if name else MUTED),
-            (f"{last:>16}", "$foreground" if name else MUTED),
+            (f"{answer:>7}", "bold $foreground" if name else MUTED),
+            (f"{last:>14}", "$foreground" if name else MUTED),
         )
         for name, answer, last in rows
     ]

@@ -77,9 +77,9 @@ def drawn_tree(step: StepRecord, width: int, height: int) -> Content:
 
 def _line(row: Row, width: int) -> Content:
     mark = f"{ROOT} " if row.node == 0 else f"{ACCEPTED} " if row.accepted else "  "
-    label = fitted(row.text, max(3, width - len(row.guides) - len(mark) - _BAR - 7))
+    label = fitted(row.text, max(3, width - len(row.guides) - len(mark) - _BAR - 6))
     if row.node == 0:
-        tail = Content.styled("root".rjust(_BAR + 7), MUTED)
+        tail = Content.styled("root".rjust(_BAR + 6), MUTED)
     else:
         tail = Content.assemble(
             (f" {row.score:.2f} ", "$foreground" if row.accepted else MUTED),

@@ -1,0 +1,117 @@
+"""The app over a scripted engine, driven by keys."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+from doubles.scripted_engine import ScriptedEngine
+from textual.pilot import Pilot
+from textual.widget import Widget
+from textual.widgets import Markdown, Static
+
+from medusa_chat.host.messages import Generate, Loaded
+from medusa_chat.tui.app import MedusaChatApp
+from medusa_chat.tui.chat.answer import AnswerView
+from medusa_chat.tui.chat.composer import Composer
+from medusa_chat.tui.chat.screen import ChatScreen
+
+QUESTION = "What is the capital of France?"
+
+
+@dataclass
+class Chat:
+    """What a test needs of the running app."""
+
+    app: MedusaChatApp
+    engine: ScriptedEngine
+    pilot: Pilot[None]
+
+    @property
+    def screen(self) -> ChatScreen:
+        screen = self.app.screen_stack[1]
+        assert isinstance(screen, ChatScreen)
+        return screen
+
+    @property
+    def composer(self) -> Composer:
+        return self.screen.query_one(Composer)
+
+    @property
+    def answer(self) -> AnswerView:
+        return list(self.screen.query(AnswerView))[-1]
+
+    @property
+    def answer_source(self) -> str:
+        return self.answer.query_one(Markdown).source
+
+    @property
+    def toasts(self) -> list[str]:
+        return [notification.message for notification in self.app._notifications]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Let the app work until something holds; the test fails when it never does."""
+        for _ in range(400):
+            if condition():
+                return
+            await self.pilot.pause(0.01)
+        assert condition()
+
+    async def ask(self, question: str = QUESTION) -> None:
+        asked = len(self.engine.sent(Generate))
+        self.composer.text = question
+        await self.pilot.press("enter")
+        await self.until(lambda: len(self.engine.sent(Generate)) > asked)
+
+    async def finish(self) -> None:
+        """Play the running answer to its end and wait until it is drawn."""
+        self.engine.play()
+        await self.until(lambda: self.answer.query_one(".note").display)
+
+    def shown(self, widget: Widget) -> str:
+        """The text a widget has on the screen, line by line."""
+        width = widget.size.width
+        return "\n".join(widget.render_line(row).text[:width].rstrip() for row in range(widget.size.height))
+
+    def note(self) -> str:
+        return str(self.answer.query_one(".note", Static).render())
+
+
+Opener = Callable[..., AbstractAsyncContextManager[Chat]]
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path, monkeypatch):
+    """No theme or setting of the machine that tests."""
+    monkeypatch.setenv("MEDUSA_CHAT_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def open_chat() -> Opener:
+    """`async with open_chat("reply", size=(120, 40)) as chat`; the model is loaded when the block begins."""
+
+    @asynccontextmanager
+    async def opened(
+        *replies: object,
+        size: tuple[int, int] = (120, 40),
+        prompt: str | None = None,
+        theme: str | None = None,
+        loaded: Loaded | None = None,
+        engine: ScriptedEngine | None = None,
+        ready: bool = True,
+    ) -> AsyncIterator[Chat]:
+        if engine is None:
+            options = {} if loaded is None else {"loaded": loaded}
+            engine = ScriptedEngine(*(replies or ("Paris.",)), **options)
+        app = MedusaChatApp(engine, "tiny", prompt, theme)
+        app.animation_level = "none"
+        async with app.run_test(size=size) as pilot:
+            chat = Chat(app, engine, pilot)
+            await chat.until(lambda: len(app.screen_stack) > 1)
+            if ready:
+                await chat.until(lambda: chat.screen._loaded is not None)
+            yield chat
+
+    return opened

@@ -1,0 +1,36 @@
+"""Pure helpers that stand between foreign text and the terminal."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from medusa_chat.tui.markup import frozen
+from medusa_chat.tui.text import fitted, showable, showable_piece
+
+
+@given(st.text(), st.text())
+def test_what_is_shown_holds_no_control_codes_however_it_is_cut(left, right):
+    shown = showable(left) + showable(right)
+    assert shown == showable(left + right)
+    assert all(character in "\n\t" or ord(character) >= 0x20 for character in shown)
+    assert not any(0x7F <= ord(character) < 0xA0 for character in shown)
+
+
+def test_escape_codes_and_direction_overrides_become_signs():
+    assert showable("\x1b[31m a\u202eb\r\nc\x07\x9b") == "␛[31m a�b\nc␇�"
+    assert showable_piece(" a\n\t\x1b") == "·a↵⇥␛"
+    assert showable_piece("") == "∅"
+
+
+def test_fitted_counts_cells():
+    assert fitted("東京", 6) == "東京  "
+    assert fitted("東京東京", 5) == "東京…"
+    assert fitted("abc", 0) == ""
+
+
+def test_frozen_markdown_keeps_every_word_and_obeys_none():
+    text = "# T [/x]\n\nA *b* **c** `d` [l](http://x) <i>h</i> &lt;\n\n- one\n  - two\n\n3. three\n\n> q\n\n```\n[bold]\n```"
+    plain = frozen(text).plain
+    for word in ("T [/x]", "A b c d [l](http://x) <i>h</i> &lt;", "• one", "  • two", "3. three", "▌ q", "  [bold]"):
+        assert word in plain
