@@ -42,7 +42,7 @@ class KnowingHeads:
             row = self._random.sample(range(self.vocab), top_k)
             place = self.rows() + head
             if place < len(self.text) and self._random.random() < self.rate:
-                rank = min(int(self._random.expovariate(1.0)), top_k - 1)
+                rank = min(int(self._random.expovariate(1.5)), top_k - 1)
                 true = self.text[place]
                 if true in row:
                     row[row.index(true)] = row[rank]
