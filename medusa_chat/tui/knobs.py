@@ -161,6 +161,16 @@ KNOBS: tuple[Knob, ...] = (
 )  # fmt: skip
 
 
+def possible(choices: Choices, loaded: Loaded) -> Choices:
+    """The same choices, but for those the loaded model cannot follow."""
+    decoding = choices.decoding
+    if decoding.decoder == "medusa" and not loaded.heads:
+        return _decoding(choices, decoder="plain")
+    if decoding.heads is not None and decoding.heads > loaded.heads:
+        return _decoding(choices, heads=None)
+    return choices
+
+
 def knob(id: str) -> Knob:
     return next(knob for knob in KNOBS if knob.id == id)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from doubles.scripted_engine import LOADED, ScriptedEngine
 from doubles.step_records import steps_of
 from textual.widgets import Static
@@ -115,6 +117,15 @@ async def test_enter_sends_and_ctrl_j_and_shift_enter_make_lines(open_chat):
         await chat.until(lambda: chat.engine.sent(Generate))
         assert chat.engine.sent(Generate)[0].messages[-1].content == "a\nb\nc"
         assert chat.composer.text == ""
+
+
+async def test_keys_that_arrive_in_one_burst_keep_their_order(open_chat):
+    async with open_chat("One.", "Two.") as chat:
+        for key in [*"abc", "ctrl+j", *"d", "enter", *"ef"]:
+            chat.app.simulate_key(key)
+        await chat.until(lambda: chat.engine.sent(Generate) and chat.composer.text)
+        assert chat.engine.sent(Generate)[0].messages[-1].content == "abc\nd"
+        await chat.until(lambda: chat.composer.text == "ef")
 
 
 async def test_blank_text_is_not_sent(open_chat):
@@ -236,14 +247,13 @@ async def test_old_answers_are_frozen_but_still_there(open_chat):
 
 
 async def test_no_heads_is_said_plainly(open_chat):
-    from dataclasses import replace
-
     bare = replace(LOADED, heads=0, notes=("The heads [x] belong to other weights.",))
     async with open_chat(loaded=bare) as chat:
         welcome = chat.shown(chat.screen.query_one(Welcome))
-        assert "Medusa off: no heads found" in welcome
         assert "The heads [x] belong to other weights." in welcome
         assert "Medusa off" in chat.shown(chat.screen.query_one("#panel-title"))
+    async with open_chat(loaded=replace(LOADED, heads=0), size=(80, 24)) as chat:
+        assert "Medusa off: no heads found" in chat.shown(chat.screen.query_one(Welcome))
 
 
 async def test_ctrl_c_twice_quits_and_the_engine_is_closed(open_chat):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.events import Key
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -18,16 +19,19 @@ WAITING = "your question waits for the model"
 
 
 class Composer(TextArea):
-    """Grows with its text; Enter sends, and every way to a new line that terminals can tell from Enter makes one."""
+    """Grows with its text; Enter sends, and every way to a new line that terminals can tell from Enter makes one.
+
+    Both are taken in the order of the other keys and not as priority bindings: those overtake letters typed or pasted
+    just before them.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", id="composer.send", priority=True, key_display="⏎", tooltip="Ask the model"),
+        Binding("enter", "send", "Send", id="composer.send", key_display="⏎", tooltip="Ask the model"),
         Binding(
             "ctrl+j,shift+enter,alt+enter",
             "newline",
             "New line",
             id="composer.newline",
-            priority=True,
             show=False,
             key_display="^j",
             tooltip="Start a new line in the question; Shift+Enter does too where the terminal can tell it from Enter",
@@ -36,7 +40,7 @@ class Composer(TextArea):
 
     @dataclass
     class Submitted(Message):
-        """The person wants this text sent; the composer keeps it until `clear` is called."""
+        """The person wants this text sent. It has left the composer; `give_back` returns it."""
 
         text: str
 
@@ -54,12 +58,30 @@ class Composer(TextArea):
         for key in _LEFT_TO_THE_SCREEN:
             self._bindings.key_to_bindings.pop(key, None)
 
+    def on_key(self, event: Key) -> None:
+        if event.key == "enter":
+            self.action_send()
+        elif event.key in ("ctrl+j", "shift+enter", "alt+enter"):
+            self.action_newline()
+        else:
+            return
+        event.prevent_default()
+        event.stop()
+
     def action_send(self) -> None:
+        """Taken and cleared in one go, so that nothing typed meanwhile is cleared with it."""
         if self.text.strip():
-            self.post_message(self.Submitted(self.text))
+            text = self.text
+            self.clear()
+            self.post_message(self.Submitted(text))
 
     def action_newline(self) -> None:
         self.insert("\n")
+
+    def give_back(self, text: str) -> None:
+        """Put unsent text before whatever was typed since."""
+        self.text = f"{text}\n{self.text}" if self.text else text
+        self.move_cursor(self.document.end)
 
     def hint(self, text: str) -> None:
         if self.border_subtitle != text:

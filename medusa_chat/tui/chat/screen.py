@@ -33,7 +33,7 @@ from medusa_chat.tui.chat.keys import CHAT_BINDINGS, key_table
 from medusa_chat.tui.chat.status import Status, StatusLine, summary
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
-from medusa_chat.tui.knobs import Choices, knob, why_unchanged
+from medusa_chat.tui.knobs import Choices, knob, possible, why_unchanged
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.panel import MedusaPanel
 from medusa_chat.tui.turn import Turn, messages_of
@@ -42,6 +42,7 @@ DRAIN_SECONDS = 1 / 25
 PAINT_EVERY = 3
 """Drains between two repaints of text and figures: the screen shares its processor with the model."""
 TREE_EVERY = 6
+BEAT_EVERY = 5
 
 PANEL_FROM = 104
 """Columns from which the panel is shown unless it was hidden by key."""
@@ -136,6 +137,7 @@ class ChatScreen(Screen[None]):
 
     def _on_loaded(self, loaded: Loaded) -> None:
         self._loaded, self._loading = loaded, None
+        self._choices = possible(self._choices, loaded)
         for welcome in self.query(Welcome):
             welcome.show(loaded)
         self._show_settings()
@@ -151,8 +153,7 @@ class ChatScreen(Screen[None]):
             await self._close_turn()
             composer = self.query_one(Composer)
             if not turn.text and not composer.text:
-                composer.text = turn.question
-                composer.move_cursor(composer.document.end)
+                composer.give_back(turn.question)
         elif failed.answer is None:
             self.notify(failed.advice, severity="error", timeout=20)
 
@@ -176,9 +177,9 @@ class ChatScreen(Screen[None]):
     @on(Composer.Submitted)
     async def _on_submitted(self, event: Composer.Submitted) -> None:
         if self._busy:
+            self.query_one(Composer).give_back(event.text)
             self.notify("Still answering: Esc stops it. What you typed is kept.", timeout=4)
             return
-        self.query_one(Composer).clear()
         await self._ask(event.text)
 
     async def _ask(self, question: str) -> None:
@@ -298,4 +299,11 @@ class ChatScreen(Screen[None]):
         if not self.has_class("-panel"):
             longest = self._loaded.heads + 1 if self._loaded is not None and self._loaded.heads else 5
             brief = summary(self._shown_turn, self._choices, longest)
-        self.query_one(StatusLine).show(Status(stage, not self.query_one(Transcript).following, brief))
+        self.query_one(StatusLine).show(
+            Status(
+                stage=stage,
+                behind=not self.query_one(Transcript).following,
+                summary=brief,
+                beat=self._ticks // BEAT_EVERY if stage is not None else 0,
+            )
+        )

@@ -15,6 +15,7 @@ from medusa_chat.tui.turn import Turn
 
 _BAR = 20
 _TREND = 12
+_WHEEL = "◐◓◑◒"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Status:
     behind: bool = False
     """The person reads further up."""
     summary: Content | None = None
+    beat: int = 0
+    """Turns the wheel where nobody knows how long it takes."""
 
 
 class StatusLine(Static):
@@ -42,20 +45,21 @@ class StatusLine(Static):
 
 def _line(status: Status) -> Content:
     if status.stage is not None:
-        return _progress(status.stage)
+        return _progress(status.stage, status.beat)
     if status.behind:
         return Content.assemble(("↓ more below", "bold $accent"), ("  ctrl+end follows again", MUTED))
     return status.summary or Content("")
 
 
-def _progress(stage: Progress) -> Content:
+def _progress(stage: Progress, beat: int) -> Content:
     label = showable(stage.stage).replace("\n", " ")
+    wheel = (f"{_WHEEL[beat % len(_WHEEL)]} ", "$accent")
     if stage.done is None:
-        return Content.assemble(("◌ ", "$accent"), (f"{label} …", "$foreground"))
+        return Content.assemble(wheel, (f"{label} …", "$foreground"))
     done = min(max(stage.done, 0.0), 1.0)
     filled = round(_BAR * done)
     return Content.assemble(
-        ("◌ ", "$accent"),
+        wheel,
         (f"{label}  ", "$foreground"),
         ("━" * filled, "$primary"),
         ("╌" * (_BAR - filled), FAINT),

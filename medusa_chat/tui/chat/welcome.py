@@ -44,7 +44,7 @@ def _facts(loaded: Loaded | None) -> Content:
         return Content.styled("The model is being loaded; you can type already.", MUTED)
     name = Content.styled(showable(loaded.model), "$foreground")
     facts = f"  {showable(loaded.precision)} · {showable(loaded.device)}"
-    if loaded.heads == 0:
+    if loaded.heads == 0 and not any("heads" in note for note in loaded.notes):
         off = Content.styled("\nMedusa off: no heads found. Answers are decoded plainly.", "bold $warning")
         return Content.assemble(name, (facts, MUTED), off)
     return Content.assemble(name, (facts, MUTED))

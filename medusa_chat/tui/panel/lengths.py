@@ -40,7 +40,7 @@ def histogram(lengths: Mapping[int, int], width: int, rows: int) -> list[tuple[s
         (
             f"{row}{beyond if row == rows else ' '}",
             bar(count / most, width) if most else " " * width,
-            f"{100 * count / steps:3.0f} %" if steps else "  – %",
+            f"{100 * count / steps:3.0f} %" if steps else "",
         )
         for row, count in counts.items()
     ]
