@@ -72,4 +72,5 @@ class RecordedAnswer:
 def _device_name(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
-    return f"{device.type}, {torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    return f"{device.type}, {threads} thread{'s' if threads > 1 else ''}"

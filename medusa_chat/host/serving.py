@@ -91,11 +91,16 @@ class Service:
         """Returns after `Shutdown`, or when the screen is gone."""
         with suppress(ScreenGoneError):
             while not isinstance(request := self._inbox.wait(), Shutdown):
-                if isinstance(request, Load | Generate) and not self._survive(request):
-                    _release_memory()
+                if isinstance(request, Load | Generate):
+                    failed = self._serve(request)
+                    if failed is not None:
+                        self._send(failed)
+                        # The error and all it held are gone by now.
+                        if failed.kind == "memory":
+                            _release_memory()
 
-    def _survive(self, request: Load | Generate) -> bool:
-        """Serve the request; False when that failed, which the screen then knows."""
+    def _serve(self, request: Load | Generate) -> Failed | None:
+        """Returns what went wrong."""
         try:
             if isinstance(request, Load):
                 self._load(request)
@@ -106,18 +111,16 @@ class Service:
         except Exception as error:
             _logger.exception("%s failed", type(request).__name__)
             answer = request.answer if isinstance(request, Generate) else None
-            loading = isinstance(request, Load)
-            self._send(failures.from_exception(error, answer=answer, loading=loading, log=self._log))
-            return False
-        return True
+            return failures.from_exception(error, answer=answer, loading=isinstance(request, Load), log=self._log)
+        return None
 
     def _load(self, request: Load) -> None:
-        # Gone before the next one comes: two models at once may not fit.
-        self._session = None
-        _release_memory()
-        session = self._open_session(request, lambda stage, done: self._send(Progress(stage, done)))
-        self._session = session
-        self._send(session.loaded())
+        if self._session is not None:
+            # Gone before the next one comes: two models at once may not fit.
+            self._session = None
+            _release_memory()
+        self._session = self._open_session(request, lambda stage, done: self._send(Progress(stage, done)))
+        self._send(self._session.loaded())
 
     def _answer(self, request: Generate) -> None:
         session = self._session

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ from doubles import fake_session
 
 from medusa_chat.host.channel import Channel
 from medusa_chat.host.client import EngineClient
-from medusa_chat.host.messages import ChatMessage, Event, Generate, Shutdown, StepRecord, StepTaken
+from medusa_chat.host.messages import ChatMessage, Event, Generate, StepRecord, StepTaken
 from medusa_chat.host.serving import Service
 
 FAKE_CHILD = (sys.executable, str(Path(fake_session.__file__).with_name("fake_child.py")))
@@ -54,16 +55,18 @@ class ServedScreen:
         return before, event
 
     def hang_up(self) -> None:
-        """As the death of the screen's process would."""
-        self._ours[1].close()
+        """As the death of the screen's process would; may be called twice."""
+        for stream in self._ours:
+            stream.close()
 
     def close(self) -> None:
-        if not self._ours[1].closed:
-            self.send(Shutdown())
+        self.hang_up()
         self._thread.join()
         self.gone.wait()
-        for stream in (*self._ours, *self._theirs):
-            stream.close()
+        for stream in self._theirs:
+            # What is still in the buffer of the broken pipe has nowhere to go.
+            with suppress(BrokenPipeError):
+                stream.close()
 
 
 class WatchedClient:

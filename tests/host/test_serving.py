@@ -75,12 +75,19 @@ def test_adjust_and_single_steps_and_resume(screen):
     assert set(nodes[first + 2 :]) == {3}
 
 
-def test_paused_nothing_more_comes_until_resumed(screen):
-    screen.send(Load("tiny"), ask("endless"), Pause(), StepOnce(), StepOnce(), Cancel())
+def test_paused_nothing_comes_but_the_single_steps_asked_for(screen):
+    screen.send(Load("tiny"), ask("endless", decoding=Decoding(budget=4)), Pause(), Adjust(Decoding(budget=1)))
+    screen.send(StepOnce())
+    nodes: list[int] = []
+    while 1 not in nodes:
+        nodes += [len(step.tree.tokens) for step in screen.until(StepTaken)[1].steps]
+    assert nodes.count(1) == 1
+    screen.send(StepOnce())
+    assert len(screen.until(StepTaken)[1].steps) == 1
+    screen.send(Cancel())
     events, finished = screen.until(Finished)
-    # The pause may come in after some steps; the two single ones are in any case the last.
-    assert len(steps_in(events)) == finished.statistics.steps >= 2
-    assert [len(event.steps) for event in events if isinstance(event, StepTaken)][-1] == 1
+    assert steps_in(events) == []
+    assert finished.statistics.steps == len(nodes) + 1
 
 
 def test_cancel_keeps_what_was_written_and_frees_the_engine(screen):
