@@ -109,7 +109,8 @@ class Service:
         except ScreenGoneError:
             raise
         except Exception as error:
-            _logger.exception("%s failed", type(request).__name__)
+            level = logging.INFO if isinstance(error, MedusaError) else logging.ERROR
+            _logger.log(level, "%s failed", type(request).__name__, exc_info=True)
             answer = request.answer if isinstance(request, Generate) else None
             return failures.from_exception(error, answer=answer, loading=isinstance(request, Load), log=self._log)
         return None
