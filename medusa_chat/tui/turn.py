@@ -78,10 +78,10 @@ class Turn:
             f"{tally.tokens} tokens",
             f"{tally.ms / 1000:.1f} s",
             f"{tally.tokens_per_second or 0:.1f} tokens/s",
-            f"{tally.acceleration_rate or 0:.2f} tokens per step",
+            f"{tally.acceleration_rate or 0:.2f} tokens/step",
         ]
         if tally.speedup is not None:
-            parts.append(f"speedup {tally.speedup:.2f}×")
+            parts.append(f"{tally.speedup:.2f}×")
         return " · ".join([*parts, ending])
 
     def _add(self, step: StepRecord) -> None:

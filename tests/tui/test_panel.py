@@ -133,7 +133,7 @@ async def test_settings_can_be_changed_with_arrows_in_the_panel(open_chat):
         assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding())
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40), (200, 60)])
 async def test_a_lossy_rule_says_so_in_every_layout(open_chat, size):
     async with open_chat(TEXT, size=size) as chat:
         await chat.ask()

@@ -58,7 +58,7 @@ class ChatScreen(Screen[None]):
         (PANEL_FROM, "-medium"),
         (160, "-wide"),
     ]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-middle"), (48, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-middle"), (38, "-roomy"), (48, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
 
     def __init__(self, engine: Engine, model: str, prompt: str | None = None) -> None:

@@ -68,19 +68,21 @@ def _progress(stage: Progress, beat: int) -> Content:
 
 
 def summary(turn: Turn | None, choices: Choices, longest: int) -> Content:
-    """The panel in one line: figures, trend, and the settings that matter most."""
-    settings = f"{choices.decoding.decoder} · {rule_label(choices.decoding)}"
+    """The panel in one line. What is cut off first on a small screen comes last; that a rule is lossy comes first."""
+    decoding = choices.decoding
+    lossy = Content.styled(f"{rule_label(decoding)}  " if decoding.lossy else "", "bold $warning")
+    settings = decoding.decoder if decoding.lossy else f"{decoding.decoder} · {decoding.rule}"
     if turn is None or not turn.tally.steps:
-        return Content.assemble((settings, MUTED), ("  ctrl+t opens the panel", MUTED))
+        return Content.assemble(lossy, (f"{settings}  ctrl+t opens the panel", MUTED))
     tally = turn.tally
     trend = sparkline(list(turn.lengths), _TREND, longest)[0]
     return Content.assemble(
+        lossy,
         (f"{figure(tally.tokens_per_second, 1)}", "bold $foreground"),
         (" tokens/s  ", MUTED),
         (figure(tally.acceleration_rate), "bold $foreground"),
-        (" per step  ", MUTED),
+        (" tokens/step  ", MUTED),
         (f"{figure(tally.speedup)}×", "bold $primary"),
-        ("  ", ""),
+        (f"  {settings}  ", MUTED),
         (trend, "$primary"),
-        (f"  {settings}", MUTED),
     )

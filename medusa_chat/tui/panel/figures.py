@@ -11,6 +11,8 @@ from medusa_chat.engine.statistics import Tally
 from medusa_chat.tui.text import MUTED, figure
 from medusa_chat.tui.turn import RECENT_STEPS, Turn
 
+_ROOMY = 44
+
 
 class Figures(Vertical):
     """Two large figures, and below them the fraction that makes the second one."""
@@ -29,10 +31,10 @@ class Figures(Vertical):
         speed.update(figure(tally.tokens_per_second, 1))
         speedup = figure(tally.speedup)
         self.query_one("#speedup", Digits).update(speedup if tally.speedup is None else f"{speedup}×")
-        self.query_one("#rates", Static).update(_rates(tally, recent, whole=not speed.display))
+        self.query_one("#rates", Static).update(_rates(tally, recent, whole=not speed.display, width=self.size.width))
 
 
-def _rates(tally: Tally, recent: Tally, whole: bool) -> Content:
+def _rates(tally: Tally, recent: Tally, whole: bool, width: int) -> Content:
     """One line per figure; the two that stand large above are repeated only where there is no room for that."""
     rows = [
         ("", "answer", f"last {RECENT_STEPS} steps"),
@@ -42,11 +44,12 @@ def _rates(tally: Tally, recent: Tally, whole: bool) -> Content:
     if whole:
         rows.append(("speedup", figure(tally.speedup), figure(recent.speedup)))
         rows.append(("tokens/s", figure(tally.tokens_per_second, 1), figure(recent.tokens_per_second, 1)))
+    first, second = (8, 16) if width >= _ROOMY else (7, 14)
     lines = [
         Content.assemble(
             (f"{name:<18}", MUTED),
-            (f"{answer:>7}", "bold $foreground" if name else MUTED),
-            (f"{last:>14}", "$foreground" if name else MUTED),
+            (f"{answer:>{first}}", "bold $foreground" if name else MUTED),
+            (f"{last:>{second}}", "$foreground" if name else MUTED),
         )
         for name, answer, last in rows
     ]

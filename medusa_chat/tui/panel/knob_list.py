@@ -19,6 +19,7 @@ from medusa_chat.tui.text import MUTED, fitted
 _TWO_COLUMNS_FROM = 50
 _KEY = 4
 _RIGHT_VALUE = 4
+_LEFT = 32
 _GAP = "  "
 
 
@@ -81,7 +82,7 @@ class KnobList(Widget, can_focus=True):
         widths = [self.size.width]
         if len(columns) > 1:
             right = _KEY + names[1] + _RIGHT_VALUE
-            widths = [self.size.width - right - len(_GAP), right]
+            widths = [min(self.size.width - right - len(_GAP), _LEFT), right]
         lines = []
         for row in range(len(columns[0])):
             cells = [
