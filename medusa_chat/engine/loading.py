@@ -17,13 +17,16 @@ Quantize = Literal["none", "nf4"]
 QUANTIZE: tuple[Quantize, ...] = get_args(Quantize)
 
 
-def load_backbone(folder: Path, *, quantize: str = "none") -> tuple[Backbone, PreTrainedTokenizerBase]:
+def load_backbone(
+    folder: Path, *, quantize: str = "none", packed: bool = True
+) -> tuple[Backbone, PreTrainedTokenizerBase]:
     """Load onto the GPU when there is one, else onto the CPU. Nothing is downloaded.
 
     Args:
         folder: config.json, safetensors and tokenizer files, as transformers writes them.
         quantize: "none" (float32 on a CPU, with weights packed for few rows; the weights' own 16-bit type on a GPU)
             or "nf4" (4-bit by bitsandbytes >= 0.50).
+        packed: lay float32 weights out for few rows; training reads many rows at once and leaves them as they are.
 
     Raises:
         MedusaError: the folder holds no causal language model that can be read, or the precision is unknown.
@@ -42,7 +45,7 @@ def load_backbone(folder: Path, *, quantize: str = "none") -> tuple[Backbone, Pr
     except (OSError, ValueError, KeyError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise MedusaError(f"{folder} cannot be loaded as a language model: {reason}") from error
-    if quantize == "none" and device.type == "cpu":
+    if packed and quantize == "none" and device.type == "cpu":
         pack_linears(model)
     return Backbone(model), tokenizer
 

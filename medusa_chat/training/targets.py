@@ -1,0 +1,130 @@
+"""What each head is to answer at each position: the token that came, and what the backbone thought of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from medusa_chat.training.hidden import HiddenStates
+
+TEACHER_TOKENS = 24
+"""Tokens kept of the backbone's own distribution at each position; together they hold nearly all of it."""
+_ROWS = 512
+_BLOCK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Per token of joined conversations. Columns are those of the heads' (restricted) vocabulary."""
+
+    columns: Tensor
+    """[tokens] int64: the token's own column, -1 where the heads do not know it."""
+    answers: Tensor
+    """[tokens] bool: the token belongs to an answer, its end token included."""
+    remaining: Tensor
+    """[tokens] int64: tokens of the same conversation after this one; no target lies past the end."""
+    teacher_columns: Tensor
+    """[tokens, m] int16 or int32: the columns most likely to follow this token, by the backbone."""
+    teacher_odds: Tensor
+    """[tokens, m] float16: their probabilities among the heads' vocabulary."""
+
+    def batch(self, positions: Tensor, heads: int, soft_share: float) -> tuple[Tensor, Tensor]:
+        """Targets of all heads at some positions, as sparse distributions.
+
+        Head k (from 1) at position t answers for token t+1+k, if that belongs to an answer. Its target mixes that
+        token (share 1 - soft_share) with the distribution the backbone gave for it, the tokens between being known.
+
+        Returns:
+            columns [heads, positions, m+1] int64 and mass [heads, positions, m+1] float32; the mass of a row is 0
+            where there is nothing to answer for.
+        """
+        ahead = torch.arange(1, heads + 1)[:, None]
+        exists = self.exists(positions, heads)
+        teacher = torch.where(exists, positions + ahead, 0)
+        hard = self.columns[torch.where(exists, positions + ahead + 1, 0)]
+        columns = torch.cat([hard.clamp(min=0)[..., None], self.teacher_columns[teacher].long()], dim=-1)
+        hard_mass = (exists & (hard >= 0)) * (1.0 - soft_share)
+        soft_mass = self.teacher_odds[teacher].float() * (exists * soft_share)[..., None]
+        return columns, torch.cat([hard_mass[..., None], soft_mass], dim=-1)
+
+    def exists(self, positions: Tensor, heads: int) -> Tensor:
+        """[heads, positions] bool: head k's token t+1+k is there and belongs to an answer."""
+        ahead = torch.arange(1, heads + 1)[:, None]
+        inside = ahead < self.remaining[positions]
+        return inside & self.answers[torch.where(inside, positions + ahead + 1, 0)]
+
+    def positions(self, heads: int) -> Tensor:
+        """All positions where at least one head has something to answer for."""
+        everywhere = torch.arange(len(self.columns))
+        return everywhere[self.exists(everywhere, heads).any(dim=0)]
+
+
+def frequent_tokens(states: HiddenStates, count: int, always: frozenset[int], vocab_size: int) -> Tensor:
+    """[count] int64, rising: the tokens most frequent in the answers, and `always` (the end tokens) in any case."""
+    counts = torch.bincount(states.tokens[_answer_mask(states)], minlength=vocab_size)
+    if always:
+        counts[torch.tensor(sorted(always))] = counts.sum() + 1
+    return counts.topk(min(count, vocab_size)).indices.sort().values
+
+
+def build_targets(
+    states: HiddenStates,
+    output: Tensor,
+    token_map: Tensor | None,
+    vocab_size: int,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Targets:
+    """
+    Args:
+        output: [vocab, hidden_size] the backbone's output layer, restricted to `token_map`.
+    """
+    columns = torch.full((vocab_size,), -1, dtype=torch.int64)
+    known = torch.arange(vocab_size) if token_map is None else token_map
+    columns[known] = torch.arange(len(known))
+    teacher_columns, teacher_odds = [], []
+    small = torch.int16 if len(known) <= 2**15 else torch.int32
+    for start in range(0, len(states.tokens), _ROWS):
+        rows = states.hidden[start : start + _ROWS].to(output.device, output.dtype)
+        with torch.inference_mode():
+            logits = (rows @ output.T).float()
+            best, where = top(logits, min(TEACHER_TOKENS, logits.shape[-1]))
+            odds = (best - logits.logsumexp(dim=-1, keepdim=True)).exp()
+        teacher_columns.append(where.to("cpu", small))
+        teacher_odds.append(odds.to("cpu", torch.float16))
+        if on_progress is not None:
+            on_progress(min(start + _ROWS, len(states.tokens)), len(states.tokens))
+    return Targets(
+        columns=columns[states.tokens],
+        answers=_answer_mask(states),
+        remaining=states.lengths.repeat_interleave(states.lengths) - 1 - _places(states),
+        teacher_columns=torch.cat(teacher_columns),
+        teacher_odds=torch.cat(teacher_odds),
+    )
+
+
+def top(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """`logits.topk(count)` of [rows, vocab], several times faster on a CPU.
+
+    The `count` largest values lie in the `count` blocks with the largest maxima; only those are searched.
+    """
+    rows, vocab = logits.shape
+    if vocab % _BLOCK or vocab < count * _BLOCK:
+        best, where = logits.topk(count)
+        return best, where
+    blocks = logits.view(rows, vocab // _BLOCK, _BLOCK)
+    promising = blocks.amax(dim=-1).topk(count).indices
+    best, inner = blocks.gather(1, promising[..., None].expand(-1, -1, _BLOCK)).flatten(1).topk(count)
+    return best, promising.gather(1, inner // _BLOCK) * _BLOCK + inner % _BLOCK
+
+
+def _places(states: HiddenStates) -> Tensor:
+    """[tokens] int64: place within the conversation, from 0."""
+    starts = states.lengths.cumsum(dim=0) - states.lengths
+    return torch.arange(len(states.tokens)) - starts.repeat_interleave(states.lengths)
+
+
+def _answer_mask(states: HiddenStates) -> Tensor:
+    return _places(states) >= states.prompts.repeat_interleave(states.lengths)
