@@ -171,6 +171,9 @@ async def test_a_failure_to_load_is_told_and_the_question_survives(open_chat):
     async with open_chat(engine=Broken("x"), prompt="Hello?", ready=False) as chat:
         await chat.until(lambda: chat.composer.text == "Hello?")
         assert "There is no model [tiny]" in chat.note()
+    async with open_chat(engine=Broken("x"), ready=False) as chat:
+        await chat.until(lambda: chat.screen.query(".problem"))
+        assert "There is no model [tiny]" in chat.shown(chat.screen.query_one(".problem"))
 
 
 async def test_late_events_of_another_answer_are_ignored(open_chat):

@@ -61,5 +61,10 @@ class AnswerView(VerticalGroup):
 def _note(turn: Turn) -> Content:
     if turn.failure is None:
         return Content(turn.summary())
-    failure = Content.styled(f"✗ {showable(turn.failure)}", "bold $error")
-    return Content.assemble(failure, "\n", turn.summary()) if turn.text else failure
+    failed = failure(turn.failure)
+    return Content.assemble(failed, "\n", turn.summary()) if turn.text else failed
+
+
+def failure(advice: str) -> Content:
+    """Marked by a sign as well as a colour."""
+    return Content.styled(f"✗ {showable(advice)}", "bold $error")

@@ -144,6 +144,8 @@ class ChatScreen(Screen[None]):
         self._dirty = True
         if self._waiting:
             self._send()
+        elif self._busy and not self._turns[-1].tally.steps:
+            self._turns[-1].tally.plain_ms = loaded.plain_ms
 
     async def _on_failed(self, failed: Failed) -> None:
         turn = self._current
@@ -155,7 +157,7 @@ class ChatScreen(Screen[None]):
             if not turn.text and not composer.text:
                 composer.give_back(turn.question)
         elif failed.answer is None:
-            self.notify(failed.advice, severity="error", timeout=20)
+            await self.query_one(Transcript).tell(failed.advice)
 
     async def _close_turn(self) -> None:
         self._waiting = False

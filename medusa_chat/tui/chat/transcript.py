@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from medusa_chat.tui.chat.answer import AnswerView
+from medusa_chat.tui.chat.answer import AnswerView, failure
 from medusa_chat.tui.text import showable
 from medusa_chat.tui.turn import Turn
 
@@ -53,3 +53,7 @@ class Transcript(VerticalScroll, can_focus=False):
         if self.is_anchored:
             self.anchor()
         return answer
+
+    async def tell(self, problem: str) -> None:
+        """Something went wrong outside of any answer."""
+        await self.mount(Static(failure(problem), classes="problem", markup=False))
