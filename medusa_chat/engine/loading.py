@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -43,6 +44,8 @@ def load_backbone(
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
+        if getattr(error, "errno", None) == errno.ENOMEM:
+            raise MemoryError from error
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise MedusaError(f"{folder} cannot be loaded as a language model: {reason}") from error
     if packed and quantize == "none" and device.type == "cpu":

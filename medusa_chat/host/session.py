@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 
 from transformers import PreTrainedTokenizerBase
@@ -65,12 +66,8 @@ class Session:
         card = catalog.find(model)
         tell("reading weights", None)
         backbone, tokenizer = load_backbone(card.folder(), quantize=quantize)
-        heads, calibration, notes = None, None, ("No heads were found for this model: Medusa is off.",)
-        if (folder := card.heads_folder()) is not None:
-            tell("reading heads", None)
-            loaded = load_heads(folder, backbone)
-            heads, notes = loaded.heads, loaded.notes
-            calibration = Calibration.load(folder)
+        tell("reading heads", None)
+        heads, calibration, notes = _attach(card.heads_folder(), backbone)
         tell("timing a plain step", None)
         return cls(card.name, quantize, backbone, tokenizer, heads, calibration, step_ms(backbone, 1), notes)
 
@@ -175,3 +172,11 @@ class Answer:
             )
         shape = shape_for(decoding.tree, self._session.calibration, decoding.budget or self._session.budget)
         return Medusa(heads, shape, decoding.heads or heads.count, decoding.top_k)
+
+
+def _attach(folder: Path | None, backbone: Backbone) -> tuple[MedusaHeads | None, Calibration | None, tuple[str, ...]]:
+    """Heads, what calibration knows of them, and what the person should be told."""
+    if folder is None:
+        return None, None, ("No heads were found for this model: Medusa is off.",)
+    loaded = load_heads(folder, backbone)
+    return loaded.heads, Calibration.load(folder), loaded.notes
