@@ -24,6 +24,7 @@ LOSSY_RULES: frozenset[RuleName] = frozenset({"typical", "threshold"})
 """Rules that change the distribution of the answers at temperature > 0; they are labelled wherever they are shown."""
 
 MAX_BUDGET = 256
+MAX_SEED = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,9 @@ class Sampling:
             "repetition penalty",
             self.repetition_penalty,
             "above 0 and at most 10",
+        )
+        _require(
+            self.seed is None or 0 <= self.seed <= MAX_SEED, "seed", self.seed, f"between 0 and {MAX_SEED} or left out"
         )
 
     @property
