@@ -6,8 +6,10 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 MEDUSA := $(BIN)/medusa-chat
 
-# A shell may export a PROMPT of its own; only `make chat PROMPT="..."` counts.
-ifneq ($(origin PROMPT),command line)
+# A shell may export a PROMPT of its own; only `make chat PROMPT="..."` counts, taken as it is: make reads no $ in it.
+ifeq ($(origin PROMPT),command line)
+override PROMPT := $(value PROMPT)
+else
 PROMPT :=
 endif
 export PROMPT
