@@ -111,7 +111,7 @@ def open_chat() -> Opener:
             chat = Chat(app, engine, pilot)
             await chat.until(lambda: len(app.screen_stack) > 1)
             if ready:
-                await chat.until(lambda: chat.screen._loaded is not None)
+                await chat.until(lambda: chat.screen.dialogue.loaded is not None)
             yield chat
 
     return opened

@@ -49,7 +49,7 @@ def test_chat(snap_compare, size, theme):
         await until(lambda: len(app.screen_stack) > 1 and app.screen.query(Composer))
         composer, transcript = app.screen.query_one(Composer), app.screen.query_one(Transcript)
         composer.cursor_blink = False
-        await until(lambda: app.screen._loaded is not None)
+        await until(lambda: app.screen.dialogue.loaded is not None)
         composer.text = "What is the capital of France?"
         await pilot.press("enter")
         await until(lambda: app.screen.query(AnswerView))
@@ -58,10 +58,10 @@ def test_chat(snap_compare, size, theme):
         await pilot.press("f5", "f4", "enter")
         await until(lambda: len(app.screen.query(AnswerView)) == 2)
         engine.play(STEPS)
-        turn = app.screen._turns[-1]
+        turn = app.screen.dialogue.turns[-1]
         await until(lambda: turn.tally.steps == STEPS)
         await until(lambda: app.screen.query(AnswerView).last().query_one(Markdown).source == turn.text)
-        await until(lambda: not app.screen._dirty and not app.screen._tree_dirty)
+        await until(lambda: app.screen.settled)
         await until(lambda: transcript.scroll_y == transcript.max_scroll_y)
         await pilot.pause(0.1)
 

@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 READY = "enter sends · ctrl+j new line"
+STOPPING = "stopping …"
 BUSY = "answering · esc stops"
 _LEFT_TO_THE_SCREEN = ("f6", "f7", "pageup", "pagedown")
 """Keys of a text area that mean something else in a chat; left in, they would lead the footer."""

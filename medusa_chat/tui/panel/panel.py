@@ -16,8 +16,6 @@ from medusa_chat.tui.panel.tree import TreeView
 from medusa_chat.tui.text import MUTED, showable
 from medusa_chat.tui.turn import Turn
 
-_LENGTHS_WITHOUT_HEADS = 5
-
 
 class MedusaPanel(VerticalScroll, can_focus=False):
     """Redrawn from plain values whenever the screen has new ones."""
@@ -37,8 +35,7 @@ class MedusaPanel(VerticalScroll, can_focus=False):
         self.query_one("#panel-title", Static).update(_title(loaded))
         self.query_one(KnobList).show(choices, loaded)
 
-    def show_figures(self, turn: Turn | None, loaded: Loaded | None) -> None:
-        longest = loaded.heads + 1 if loaded is not None and loaded.heads else _LENGTHS_WITHOUT_HEADS
+    def show_figures(self, turn: Turn | None, longest: int) -> None:
         self.query_one(Figures).show(turn)
         self.query_one(Sparkline).show(turn, longest)
         self.query_one(Histogram).show(turn, longest)

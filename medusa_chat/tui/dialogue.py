@@ -1,0 +1,163 @@
+"""The conversation as the screen and the engine have it: who asked what, what is under way, what was chosen."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from medusa_chat.engine.options import Limits
+from medusa_chat.engine.statistics import Tally
+from medusa_chat.host.messages import (
+    Adjust,
+    Cancel,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    Load,
+    Loaded,
+    Progress,
+)
+from medusa_chat.host.protocol import Engine
+from medusa_chat.tui.knobs import Choices, knob, possible, why_unchanged
+from medusa_chat.tui.turn import Turn, messages_of
+
+_LENGTHS_WITHOUT_HEADS = 5
+
+
+class Effect(Enum):
+    """What an event changed, and so what there is to redraw."""
+
+    NOTHING = auto()
+    LOADED = auto()
+    STEPPED = auto()
+    ENDED = auto()
+    FAILED = auto()
+    """Outside of any answer."""
+
+
+class Dialogue:
+    """Turns events into state and wishes into requests. It knows no widget, so it can be tested without a screen."""
+
+    def __init__(self, engine: Engine, model: str) -> None:
+        self.turns: list[Turn] = []
+        self.choices = Choices()
+        self.loaded: Loaded | None = None
+        self.loading: Progress | None = Progress("starting the engine")
+        self.waiting = False
+        """The newest question is sent as soon as the model is ready."""
+        self._engine = engine
+        self._model = model
+        self._answers = 0
+
+    @property
+    def current(self) -> Turn | None:
+        return self.turns[-1] if self.turns else None
+
+    @property
+    def busy(self) -> bool:
+        return self.current is not None and self.current.running
+
+    @property
+    def shown(self) -> Turn | None:
+        """The newest turn with a step: its figures stay until there are newer ones."""
+        return next((turn for turn in reversed(self.turns) if turn.tally.steps), None)
+
+    @property
+    def stage(self) -> Progress | None:
+        """What is being waited for."""
+        return self.loading or (self.current.stage if self.current is not None else None)
+
+    @property
+    def longest(self) -> int:
+        """The largest accepted length the loaded heads can reach: the scale of its pictures."""
+        return self.loaded.heads + 1 if self.loaded is not None and self.loaded.heads else _LENGTHS_WITHOUT_HEADS
+
+    def open(self) -> None:
+        """Have the model loaded."""
+        self._engine.send(Load(self._model))
+
+    def drain(self) -> list[Event]:
+        return self._engine.drain()
+
+    def take(self, event: Event) -> Effect:
+        """Fold one event. Late ones, of an answer that is no longer the newest, change nothing."""
+        turn = self.current
+        if isinstance(event, Loaded):
+            self._take_loaded(event)
+            return Effect.LOADED
+        if isinstance(event, Progress):
+            if turn is not None and turn.running and not self.waiting and self.loading is None:
+                turn.take(event)
+            else:
+                self.loading = event
+            return Effect.NOTHING
+        if isinstance(event, Failed):
+            return self._take_failed(event)
+        if turn is None or not turn.running or event.answer != turn.answer:
+            return Effect.NOTHING
+        turn.take(event)
+        return Effect.ENDED if isinstance(event, Finished) else Effect.STEPPED
+
+    def ask(self, question: str) -> Turn:
+        """A new turn, sent at once or when the model is ready."""
+        self._answers += 1
+        self.turns.append(Turn(self._answers, question.strip()))
+        if self.loading is None:
+            self._send()
+        else:
+            self.waiting = True
+        return self.turns[-1]
+
+    def stop(self) -> bool:
+        """End the running answer; True when it has ended already because it had never been sent."""
+        turn = self.current
+        if turn is None or not turn.running:
+            return False
+        if not self.waiting:
+            self._engine.send(Cancel())
+            return False
+        self.waiting = False
+        turn.reason = "cancelled"
+        return True
+
+    def forget(self) -> None:
+        """Start over; a running answer is ended."""
+        self.stop()
+        self.turns = []
+
+    def change(self, id: str, by: int) -> str | None:
+        """Step a setting; a running answer takes it up with its next step. Returns why nothing changed, if so."""
+        changed = knob(id).turn(self.choices, by, self.loaded)
+        if changed == self.choices:
+            return why_unchanged(id, self.choices, self.loaded)
+        adjusted = changed.decoding != self.choices.decoding
+        self.choices = changed
+        if adjusted and self.busy and not self.waiting:
+            self._engine.send(Adjust(changed.decoding))
+        return None
+
+    def _take_loaded(self, loaded: Loaded) -> None:
+        self.loaded, self.loading = loaded, None
+        self.choices = possible(self.choices, loaded)
+        turn = self.current
+        if self.waiting:
+            self._send()
+        elif turn is not None and turn.running and not turn.tally.steps:
+            # The engine was restarted for this very answer: its plain step was measured anew.
+            turn.tally.plain_ms = loaded.plain_ms
+
+    def _take_failed(self, failed: Failed) -> Effect:
+        turn = self.current
+        self.loading = None
+        if turn is not None and turn.running and failed.answer in (None, turn.answer):
+            self.waiting = False
+            turn.take(failed)
+            return Effect.ENDED
+        return Effect.FAILED if failed.answer is None else Effect.NOTHING
+
+    def _send(self) -> None:
+        turn = self.turns[-1]
+        self.waiting = False
+        turn.tally = Tally(plain_ms=self.loaded.plain_ms if self.loaded is not None else None)
+        messages = messages_of(self.turns)
+        self._engine.send(Generate(turn.answer, messages, self.choices.sampling, self.choices.decoding, Limits()))
