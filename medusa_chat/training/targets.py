@@ -64,7 +64,7 @@ class Targets:
 
 def frequent_tokens(states: HiddenStates, count: int, always: frozenset[int], vocab_size: int) -> Tensor:
     """[count] int64, rising: the tokens most frequent in the answers, and `always` (the end tokens) in any case."""
-    counts = torch.bincount(states.tokens[_answer_mask(states)], minlength=vocab_size)
+    counts = torch.bincount(states.tokens[answer_mask(states)], minlength=vocab_size)
     if always:
         counts[torch.tensor(sorted(always))] = counts.sum() + 1
     return counts.topk(min(count, vocab_size)).indices.sort().values
@@ -98,8 +98,8 @@ def build_targets(
             on_progress(min(start + _ROWS, len(states.tokens)), len(states.tokens))
     return Targets(
         columns=columns[states.tokens],
-        answers=_answer_mask(states),
-        remaining=states.lengths.repeat_interleave(states.lengths) - 1 - _places(states),
+        answers=answer_mask(states),
+        remaining=states.lengths.repeat_interleave(states.lengths) - 1 - places(states),
         teacher_columns=torch.cat(teacher_columns),
         teacher_odds=torch.cat(teacher_odds),
     )
@@ -120,11 +120,11 @@ def top(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return best, promising.gather(1, inner // _BLOCK) * _BLOCK + inner % _BLOCK
 
 
-def _places(states: HiddenStates) -> Tensor:
+def places(states: HiddenStates) -> Tensor:
     """[tokens] int64: place within the conversation, from 0."""
     starts = states.lengths.cumsum(dim=0) - states.lengths
     return torch.arange(len(states.tokens)) - starts.repeat_interleave(states.lengths)
 
 
-def _answer_mask(states: HiddenStates) -> Tensor:
-    return _places(states) >= states.prompts.repeat_interleave(states.lengths)
+def answer_mask(states: HiddenStates) -> Tensor:
+    return places(states) >= states.prompts.repeat_interleave(states.lengths)
