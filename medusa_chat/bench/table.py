@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from medusa_chat.bench.differences import Parting
-from medusa_chat.bench.figures import BASELINE, Figures, figures
+from medusa_chat.bench.figures import BASELINE, RESAMPLES, Figures, figures
 from medusa_chat.bench.report import by_category
 from medusa_chat.bench.timed import Sample
 
 
 def table(samples: Sequence[Sample]) -> Table:
-    """One block of rows for each category and one for all, one row for each contestant."""
-    grid = Table(title=f"{len(samples)} questions, greedy", title_justify="left")
-    grid.add_column("category")
-    grid.add_column("decoder")
-    for column in ("tokens/s", "tokens per step", "overhead", "speedup", "95 %", f"same as {BASELINE}"):
-        grid.add_column(column, justify="right")
+    """One block of rows for each category and one for all, one row for each contestant; 80 columns hold it."""
+    grid = figures_table("category", "decoder", "tokens/s", "tokens/step", "overhead", "speedup", "same")
+    grid.title = f"{len(samples)} questions, greedy; same: answers identical to those of {BASELINE}"
     names = list(samples[0].answers) if samples else []
     parts = {name: by_category(samples, name) for name in names}
     for category in dict.fromkeys(sample.category for sample in samples):
         _block(grid, category, {name: parts[name][category] for name in names})
     _block(grid, "all", {name: figures(samples, name) for name in names})
+    return grid
+
+
+def figures_table(*columns: str) -> Table:
+    """An empty table; names stand left, figures right, and neither is broken over two lines."""
+    grid = Table(box=SIMPLE_HEAD, title_justify="left", pad_edge=False, collapse_padding=True)
+    for column in columns:
+        name = column in ("category", "decoder")
+        grid.add_column(column, justify="left" if name else "right", no_wrap=True)
     return grid
 
 
@@ -37,10 +44,20 @@ def _block(grid: Table, category: str, rows: dict[str, Figures]) -> None:
             shown(row.acceleration_rate),
             shown(row.overhead),
             shown(row.speedup),
-            f"{row.speedup_interval[0]:.2f} to {row.speedup_interval[1]:.2f}" if row.speedup_interval else "",
-            f"{row.identical[0]}/{row.identical[1]}" if row.identical else "",
+            f"{row.identical[0]}/{row.identical[1]}" if row.identical else "–",
         )
     grid.add_section()
+
+
+def interval_lines(samples: Sequence[Sample]) -> list[str]:
+    """How far the speedup over all questions is to be trusted."""
+    lines = []
+    for name in samples[0].answers if samples else ():
+        interval = figures(samples, name).speedup_interval
+        if interval is not None:
+            low, high = interval
+            lines.append(f"{name}: speedup {low:.2f} to {high:.2f} in 95 % of {RESAMPLES} redrawn sets of questions")
+    return lines
 
 
 def shown(value: float | None, digits: int = 2) -> str:

@@ -149,11 +149,11 @@ def _report(
 
     from medusa_chat.bench.machine import describe
     from medusa_chat.bench.report import as_json, save
-    from medusa_chat.bench.table import parting_lines, table
+    from medusa_chat.bench.table import interval_lines, parting_lines, table
 
     console = Console(highlight=False, markup=False, emoji=False)
     console.print(table(samples))
-    for line in parting_lines(samples):
+    for line in (*interval_lines(samples), *parting_lines(samples)):
         console.print(line)
     if file is not None:
         machine = {**describe(), "used_by_others": None if others is None else round(others, 3)}

@@ -138,14 +138,9 @@ def _print(answers: list[Told]) -> None:
 
 
 def _table(answers: list[Told]) -> Any:
-    from rich.table import Table
+    from medusa_chat.bench.table import figures_table, shown
 
-    from medusa_chat.bench.table import shown
-
-    grid = Table()
-    grid.add_column("decoder")
-    for column in ("tokens", "tokens/s", "tokens per step", "overhead", "speedup", "ended by"):
-        grid.add_column(column, justify="right")
+    grid = figures_table("decoder", "tokens", "tokens/s", "tokens/step", "overhead", "speedup", "ended by")
     for told in answers:
         tally = told.tally
         grid.add_row(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 
 from medusa_chat.bench.figures import figures
+from medusa_chat.bench.table import interval_lines, table
 from medusa_chat.bench.timed import Sample, Timed
 
 
@@ -69,3 +73,20 @@ def test_the_interval_holds_the_speedup_widens_with_scatter_and_is_always_the_sa
     assert low > 1.0
     assert high < 2.0
     assert found == figures(scattered, "medusa")
+
+
+def test_the_table_fits_80_columns_and_obeys_no_markup():
+    samples = [
+        Sample(1, "math_reasoning", {"plain": timed((5, 6), 2, 0.001), "medusa": timed((5, 6), 1, 0.001)}),
+        Sample(2, "[red]x[/]", {"plain": timed((5, 6), 2, 0.001), "medusa": timed((5, 7), 1, 0.001)}),
+    ]
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(table(samples))
+    text = console.export_text()
+    assert "…" not in text
+    assert "[red]x[/]" in text
+    rows = {tuple(line.split()[:2]): line.split()[-2:] for line in text.splitlines() if line.strip()}
+    assert rows["math_reasoning", "plain"] == ["1.00", "1/1"]
+    assert rows["all", "plain"] == ["1.00", "2/2"]
+    assert rows["medusa", "2000.0"] == ["1.00", "1/2"]
+    assert interval_lines(samples) == ["medusa: speedup 1.00 to 1.00 in 95 % of 1000 redrawn sets of questions"]
