@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, BitsAndBytesConfig, PreTrainedTokenizerBase
 from transformers.utils import logging as transformers_logging
 
@@ -37,20 +39,39 @@ def load_backbone(
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    dtype = compute_dtype(folder, device)
     try:
-        model = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=dtype, device_map={"": device}, local_files_only=True, **_quantization(quantize, dtype)
+        dtype = compute_dtype(folder, device)
+        # A pair, whatever the annotation says: the model and what loading it came upon.
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=dtype,
+            device_map={"": device},
+            local_files_only=True,
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
+            **_quantization(quantize, dtype),
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         if getattr(error, "errno", None) == errno.ENOMEM:
             raise MemoryError from error
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise MedusaError(f"{folder} cannot be loaded as a language model: {reason}") from error
+    model, report = loaded
+    _require_all_weights(folder, report)
     if packed and quantize == "none" and device.type == "cpu":
         pack_linears(model)
     return Backbone(model), tokenizer
+
+
+def _require_all_weights(folder: Path, report: Mapping[str, Any]) -> None:
+    """transformers fills what is missing or has another shape with random numbers; such a model writes nonsense."""
+    names = sorted([*report["missing_keys"], *(name for name, *_shapes in report["mismatched_keys"])])
+    if names:
+        raise MedusaError(
+            f"{folder} cannot be loaded as a language model: {len(names)} of its weights are missing or do not fit "
+            f"its config.json, such as {names[0]}; get the model anew."
+        )
 
 
 def compute_dtype(folder: Path, device: torch.device) -> torch.dtype:
