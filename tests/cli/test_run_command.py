@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from medusa_chat.cli.harmless import harmless
 from medusa_chat.cli.options import PRECISIONS
 from medusa_chat.engine.loading import QUANTIZE
 
@@ -145,3 +147,14 @@ def test_a_reader_that_has_seen_enough_is_no_error(start, tiny_model):
 
 def test_the_precisions_offered_are_the_engine_s(tmp_path: Path):
     assert PRECISIONS == QUANTIZE
+
+
+def test_a_terminal_is_shown_control_characters_a_pipe_gets_them_as_they_are(
+    medusa, tiny_model, monkeypatch: pytest.MonkeyPatch
+):
+    common = ("run", "hello", "--model", tiny_model, "--max-tokens", "80", "--temperature", "2", "--seed", "1")
+    text = medusa(*common, "--json").events[-1]["text"]
+    assert harmless(text) != text, "this seed writes no control character: take another"
+    assert medusa(*common).out == text + "\n"
+    monkeypatch.setattr("medusa_chat.cli.run.sys", SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True)))
+    assert medusa(*common).out == harmless(text) + "\n"
