@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from transformers import PreTrainedModel
 
 from medusa_chat.engine import attention
 from medusa_chat.engine.cache import TreeCache
+from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.masks import AttentionPlan
 from medusa_chat.engine.tree import CandidateTree
 
@@ -41,9 +43,11 @@ class Backbone:
         """Takes over `model`: eval mode, no gradients, folded attention where the model supports "sdpa".
 
         Raises:
-            MedusaError: the model has layers that cannot check a tree.
+            MedusaError: the model has layers that cannot check a tree, or takes no positions for its tokens.
         """
         config = model.config.get_text_config()
+        self._plan = AttentionPlan.of(config)
+        _require_positions(model, config)
         self.model: PreTrainedModel = model.eval().requires_grad_(False)  # type: ignore[no-untyped-call]
         self.context = int(config.max_position_embeddings)
         self.vocab_size = int(config.vocab_size)
@@ -52,7 +56,6 @@ class Backbone:
         self.ids: list[int] = []
         self.last_hidden: Tensor | None = None
         """[hidden_size] of the last committed row; None when there is none or it was rewound away."""
-        self._plan = AttentionPlan.of(config)
         self._cache = TreeCache(config.num_hidden_layers)
         self._mask_dtype = _use_folded_attention(model)
         self._trial: tuple[list[int], Tensor] | None = None
@@ -172,6 +175,16 @@ class Backbone:
         captured, self._captured = self._captured, None
         assert captured is not None
         return captured[0]
+
+
+def _require_positions(model: PreTrainedModel, config: Any) -> None:
+    """Siblings share a position, which models that count rows themselves (ALiBi, recurrence) cannot be told."""
+    given = "position_ids" in inspect.signature(type(model).forward).parameters and not getattr(config, "alibi", False)
+    if not given or not hasattr(config, "max_position_embeddings"):
+        raise MedusaError(
+            f"{config.model_type} counts the positions of its tokens itself, so it cannot check a candidate tree; "
+            "choose a model with rotary or learned positions."
+        )
 
 
 def _use_folded_attention(model: PreTrainedModel) -> torch.dtype | None:

@@ -9,9 +9,24 @@ import pytest
 import torch
 from doubles.engine_bench import Bench
 from doubles.tiny_families import VOCAB, WINDOW, Reference, tiny_model
+from transformers import (
+    BloomConfig,
+    BloomForCausalLM,
+    FalconConfig,
+    FalconForCausalLM,
+    Gemma2Config,
+    Gemma2ForCausalLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    MambaConfig,
+    MambaForCausalLM,
+    MptConfig,
+    MptForCausalLM,
+)
 
 from medusa_chat.engine.backbone import PREFILL_CHUNK, Backbone
 from medusa_chat.engine.cache import BLOCK_ROWS
+from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.tree import CandidateTree
 
 CLOSE = 1e-5
@@ -191,6 +206,54 @@ def test_grouped_queries_and_odd_head_sizes_are_really_there() -> None:
     assert llama.num_key_value_heads < llama.num_attention_heads
     assert qwen3.head_dim != qwen3.hidden_size // qwen3.num_attention_heads
     assert set(tiny_model("gemma3").config.layer_types) == {"full_attention", "sliding_attention"}
+
+
+SMALL = {"vocab_size": VOCAB, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+
+
+def test_layers_that_cannot_check_a_tree_are_refused() -> None:
+    mamba = MambaForCausalLM(MambaConfig(vocab_size=VOCAB, hidden_size=32, num_hidden_layers=2))
+    with pytest.raises(MedusaError, match=r"mamba has layers of type .* choose a model with full or sliding-window"):
+        Backbone(mamba)
+    chunked = tiny_model("llama")
+    chunked.config.layer_types = ["full_attention", "chunked_attention"]
+    with pytest.raises(MedusaError, match="layers of type chunked_attention"):
+        Backbone(chunked)
+
+
+def test_models_that_count_positions_themselves_are_refused() -> None:
+    """Siblings need the same position; these would number them one after the other, or fail in their forward pass."""
+    models = [
+        BloomForCausalLM(BloomConfig(vocab_size=VOCAB, hidden_size=32, n_layer=2, n_head=4)),
+        MptForCausalLM(MptConfig(vocab_size=VOCAB, d_model=32, n_layers=2, n_heads=4)),
+        FalconForCausalLM(FalconConfig(**SMALL, alibi=True)),
+    ]
+    for model in models:
+        with pytest.raises(MedusaError, match="counts the positions of its tokens itself"):
+            Backbone(model)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "falcon", "gemma2"])
+def test_other_ways_to_position_and_to_attend(family: str) -> None:
+    """Learned positions; attention that cannot be exchanged; capped attention scores, which "sdpa" would leave out."""
+    with torch.random.fork_rng():
+        torch.manual_seed(2)
+        if family == "gpt2":
+            model = GPT2LMHeadModel(GPT2Config(vocab_size=VOCAB, n_embd=32, n_layer=2, n_head=4))
+        elif family == "falcon":
+            model = FalconForCausalLM(FalconConfig(**SMALL))
+        else:
+            capped = {"head_dim": 8, "sliding_window": WINDOW, "attn_logit_softcapping": 0.5, "initializer_range": 0.3}
+            model = Gemma2ForCausalLM(Gemma2Config(**SMALL, **capped, num_key_value_heads=2, intermediate_size=48))
+    reference = Reference(model.eval())
+    bench = Bench(Backbone(model), reference)
+    prompt = random_ids(random.Random(4), 2 * WINDOW)
+    bench.backbone.prefill(prompt)
+    tree = random_tree(random.Random(5), 10)
+    readout = bench.backbone.verify(tree)
+    for node in range(len(tree)):
+        ids = [*prompt, *tree.tokens[path_to(tree, node)].tolist()]
+        torch.testing.assert_close(readout.logits[node], reference.logits(ids)[-1], atol=CLOSE, rtol=0.0)
 
 
 def test_fingerprint_tells_weights_apart_and_not_precisions() -> None:
