@@ -18,6 +18,8 @@ from medusa_chat.engine.drafters.base import DraftContext
 from medusa_chat.engine.drafters.guesses import Guesses
 from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.options import TREE_KINDS
+from medusa_chat.engine.shapes import shape_for
 from medusa_chat.engine.shapes.base import RankPath, TreeShape
 from medusa_chat.engine.shapes.calibration import Calibration, Reliability
 from medusa_chat.engine.shapes.cartesian import CartesianShape
@@ -232,3 +234,27 @@ def test_mean_accepted_length_is_the_sum_of_path_products(llama: Bench, shape: T
     assert abs(float(measured.mean()) - expected) < 4 * standard_error
     assert standard_error < 0.03 * expected
     assert expected > 1.5
+
+
+def test_options_name_every_shape() -> None:
+    measured = Calibration(
+        accuracy=((0.5,),),
+        reliability=CURVES[:1],
+        trees={3: ((0,), (1,)), 5: ((0,), (0, 0), (1,), (2,)), 9: ((0,), *((0, rank) for rank in range(7)))},
+    )
+    guesses = random_guesses(random.Random(1), heads=2, top_k=8)
+    chosen = {kind: shape_for(kind, measured, 4).build(1, guesses, 4) for kind in TREE_KINDS}
+    assert rank_paths(chosen["published"]) == list(PUBLISHED_63[:3])
+    assert rank_paths(chosen["cartesian"]) == [(0,), (1,), (2,)]
+    assert rank_paths(chosen["calibrated"]) == [(0,), (0, 0), (1,)], "the smallest measured tree that fills the budget"
+    wanted = DynamicShape(measured).build(1, guesses, 4)
+    assert chosen["dynamic"].tokens.tolist() == wanted.tokens.tolist()
+    assert chosen["dynamic"].scores.tolist() == wanted.scores.tolist()
+    largest = shape_for("calibrated", measured, 200).build(1, guesses, 200)
+    assert len(largest) == 9
+
+
+@pytest.mark.parametrize("measured", [None, Calibration(accuracy=(), reliability=())])
+def test_calibrated_tree_of_heads_that_were_never_calibrated_is_refused(measured: Calibration | None) -> None:
+    with pytest.raises(MedusaError, match="never calibrated"):
+        shape_for("calibrated", measured, 8)
