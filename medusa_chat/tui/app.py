@@ -68,6 +68,15 @@ class MedusaChatApp(App[None]):
         """As in Textual, but plain text unless asked otherwise: a bracket in an error's words is not markup."""
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
+    @property
+    def fault(self) -> Exception | None:
+        """What ended the app against its will."""
+        return self._exception
+
+    def _print_error_renderables(self) -> None:
+        """Textual would print a traceback here; whoever started the app decides what a person reads of `fault`."""
+        self._exit_renderables.clear()
+
     def action_interrupt(self) -> None:
         now = monotonic()
         if now - self._interrupted <= _TWICE_SECONDS:
@@ -78,8 +87,10 @@ class MedusaChatApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action with words of its own, so that no key has to be known."""
+        offered: set[str] = set()
         for _, binding, enabled, tooltip in screen.active_bindings.values():
-            if binding.id is not None and enabled and not binding.id.startswith("app."):
+            if binding.id is not None and enabled and not binding.id.startswith("app.") and binding.id not in offered:
+                offered.add(binding.id)
                 yield SystemCommand(
                     f"{binding.description[:1].upper()}{binding.description[1:]}",
                     tooltip or binding.tooltip,

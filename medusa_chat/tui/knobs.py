@@ -33,7 +33,10 @@ class Knob:
     id: str
     key: str
     """A function key; with Shift it steps back."""
+    title: str
+    """In lists of actions."""
     name: Callable[[Decoding], str]
+    """In the panel: what it means under the rule in force."""
     meaning: str
     show: Callable[[Choices, Loaded | None], str]
     turn: Callable[[Choices, int, Loaded | None], Choices]
@@ -141,22 +144,22 @@ def rule_label(decoding: Decoding) -> str:
 
 
 KNOBS: tuple[Knob, ...] = (
-    Knob("decoder", "f2", lambda _: "decoder", "Who drafts: nobody (plain), the Medusa heads, or prompt lookup",
+    Knob("decoder", "f2", "Decoder", lambda _: "decoder", "Who drafts: nobody (plain), the Medusa heads, or prompt lookup",
          lambda choices, _: choices.decoding.decoder, _decoder),
-    Knob("tree", "f3", lambda _: "tree", "How guesses are combined into a candidate tree",
+    Knob("tree", "f3", "Tree", lambda _: "tree", "How guesses are combined into a candidate tree",
          lambda choices, _: choices.decoding.tree, _tree),
-    Knob("rule", "f4", lambda _: "rule", "Which guesses are kept; typical and threshold are lossy: they change what is said",
+    Knob("rule", "f4", "Rule", lambda _: "rule", "Which guesses are kept; typical and threshold are lossy: they change what is said",
          lambda choices, _: rule_label(choices.decoding), _rule),
-    Knob("budget", "f5", lambda _: "budget", "Nodes of the candidate tree, root included; 1 drafts nothing",
+    Knob("budget", "f5", "Budget", lambda _: "budget", "Nodes of the candidate tree, root included; 1 drafts nothing",
          _show_budget, _budget),
-    Knob("heads", "f6", lambda _: "heads", "How many heads draft", _show_heads, _heads),
-    Knob("top_k", "f7", lambda _: "top-k", "Candidates taken from each head",
+    Knob("heads", "f6", "Heads", lambda _: "heads", "How many heads draft", _show_heads, _heads),
+    Knob("top_k", "f7", "Top-k", lambda _: "top-k", "Candidates taken from each head",
          lambda choices, _: str(choices.decoding.top_k), _top_k),
-    Knob("bound", "f8", _name_bound, "Probability a guess needs: the typical rule's epsilon, the threshold rule's threshold",
+    Knob("bound", "f8", "Threshold or epsilon", _name_bound, "Probability a guess needs: the typical rule's epsilon, the threshold rule's threshold",
          _show_bound, _bound),
-    Knob("temperature", "f9", lambda _: "temperature", "0 always takes the likeliest token; counts from the next answer on",
+    Knob("temperature", "f9", "Temperature", lambda _: "temperature", "0 always takes the likeliest token; counts from the next answer on",
          lambda choices, _: f"{choices.sampling.temperature:.1f}", _temperature),
-    Knob("delta", "f12", lambda _: "delta", "Entropy factor of the typical rule: lower keeps more where the model is unsure",
+    Knob("delta", "f12", "Delta", lambda _: "delta", "Entropy factor of the typical rule: lower keeps more where the model is unsure",
          lambda choices, _: f"{choices.decoding.delta:.1f}" if choices.decoding.rule == "typical" else "–", _delta),
 )  # fmt: skip
 

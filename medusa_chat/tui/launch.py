@@ -20,7 +20,10 @@ def launch(model: str, prompt: str | None = None, theme: str | None = None) -> N
     from medusa_chat.tui.app import MedusaChatApp
 
     engine = EngineClient()
+    app = MedusaChatApp(engine, model, prompt, theme)
     try:
-        MedusaChatApp(engine, model, prompt, theme).run()
+        app.run()
     finally:
         engine.close()
+    if app.fault is not None:
+        raise app.fault

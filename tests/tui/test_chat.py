@@ -92,10 +92,13 @@ async def test_escape_stops_and_keeps_what_was_written_and_typed(open_chat):
         assert chat.composer.text == "half a thought"
 
 
-async def test_escape_without_an_answer_asks_nothing_of_the_engine(open_chat):
+async def test_escape_without_an_answer_leads_back_to_the_composer(open_chat):
     async with open_chat() as chat:
         chat.composer.text = "typed"
+        await chat.pilot.press("tab")
+        assert not chat.composer.has_focus
         await chat.pilot.press("escape")
+        assert chat.composer.has_focus
         assert not chat.engine.sent(Cancel)
         assert chat.composer.text == "typed"
 

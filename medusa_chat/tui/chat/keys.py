@@ -16,11 +16,10 @@ def _knob_bindings() -> Iterable[Binding]:
     """Shift with a function key arrives as F13 to F24 from most terminals and by name from newer ones."""
     for each in KNOBS:
         number = int(each.key[1:])
-        name = each.id.replace("_", "-")
         yield Binding(
             each.key,
             f"turn('{each.id}', 1)",
-            name,
+            f"{each.title}: next",
             id=f"settings.{each.id}",
             priority=True,
             key_display=each.key.upper(),
@@ -30,12 +29,12 @@ def _knob_bindings() -> Iterable[Binding]:
         yield Binding(
             f"f{number + 12},shift+{each.key}",
             f"turn('{each.id}', -1)",
-            f"{name} back",
+            f"{each.title}: back",
             id=f"settings.{each.id}.back",
             priority=True,
             show=False,
             key_display=f"⇧{each.key.upper()}",
-            tooltip=f"{each.meaning}: one value back",
+            tooltip=f"{each.meaning} (one value back)",
         )
 
 

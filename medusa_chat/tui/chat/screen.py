@@ -146,9 +146,12 @@ class ChatScreen(Screen[None]):
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
 
     async def action_stop(self) -> None:
-        if self.dialogue.stop():
+        """Ends the answer; with none running, leads back to the composer."""
+        if not self.dialogue.busy:
+            self.query_one(Composer).focus()
+        elif self.dialogue.stop():
             await self._end_turn()
-        elif self.dialogue.busy:
+        else:
             self.query_one(Composer).hint(STOPPING)
 
     async def action_new(self) -> None:

@@ -1,0 +1,33 @@
+"""One run in a real terminal: it comes up, obeys keys, and leaves the terminal as it was."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+pexpect = pytest.importorskip("pexpect", reason="a pseudo-terminal needs pexpect")
+
+CODE = """
+from doubles.scripted_engine import ScriptedEngine
+from medusa_chat.tui.app import MedusaChatApp
+MedusaChatApp(ScriptedEngine("Paris it is.", instant=True), "tiny").run()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are a Unix thing")
+def test_it_runs_in_a_terminal_and_leaves_it_intact(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    child = pexpect.spawn(sys.executable, ["-c", CODE], dimensions=(24, 80), encoding="utf-8", timeout=60)
+    child.expect("enter sends")
+    child.send("Capital of France?\r")
+    child.expect("Paris")
+    child.expect("complete")
+    child.send("\x11")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert "\x1b[?1049l" in child.before
+    assert child.before.rindex("\x1b[?25h") > child.before.rfind("\x1b[?25l")
