@@ -1,0 +1,182 @@
+"""Training heads from beginning to end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+from doubles.small_backbone import small_backbone
+
+from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.errors import MedusaError
+from medusa_chat.training import hidden, medusa1
+from medusa_chat.training.accuracy import measure
+from medusa_chat.training.answers import Answer
+from medusa_chat.training.medusa1 import learning_rate, train
+from medusa_chat.training.recipe import Recipe
+
+RECIPE = Recipe(heads=3, vocab=0, epochs=4, batch=16, learning_rate=2e-3, held_out=0.2)
+
+
+def silent(_stage: str, _done: int, _of: int, _note: str) -> None:
+    """Progress nobody looks at."""
+
+
+def counting() -> list[Answer]:
+    """Answers that count on round a ring of 20 tokens: every later token follows from the one before."""
+    ring = [10 + 5 * place for place in range(20)]
+    return [
+        Answer(
+            (ring[start % 20 - 1], ring[start % 20]),
+            tuple(ring[(start + step) % 20] for step in range(1, 9 + start % 7)),
+        )
+        for start in range(80)
+    ]
+
+
+@pytest.mark.parametrize("own_output", [False, True], ids=["shared", "own"])
+def test_every_head_learns_a_copy_task_by_heart(tmp_path: Path, own_output: bool) -> None:
+    backbone = small_backbone(seed=2)
+    recipe = Recipe(
+        heads=4, own_output=own_output, vocab=0, epochs=30, batch=64, learning_rate=2e-2, held_out=0.1, soft_share=0.0
+    )
+    trained = train(backbone, counting(), tmp_path, recipe, silent)
+    material, _ = medusa1.prepare(backbone, counting(), tmp_path / "hidden", recipe, silent)
+    accuracy = measure(trained.heads, material.train, material.train_targets)
+    assert [accuracy.top(head, 1) for head in range(4)] == pytest.approx([1.0] * 4)
+
+
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(
+    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(medusa1, "CHECKPOINT_EVERY", 7)
+    whole = train(backbone, answers, tmp_path / "whole", RECIPE, silent)
+
+    def stop(stage: str, done: int, _of: int, _note: str) -> None:
+        if stage == "training" and done == 17:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(backbone, answers, tmp_path / "broken", RECIPE, stop)
+    seen: list[int] = []
+    resumed = train(
+        backbone,
+        answers,
+        tmp_path / "broken",
+        RECIPE,
+        lambda stage, done, _of, _note: seen.append(done) if stage == "training" else None,
+    )
+    assert seen[0] == 15
+    for one, other in zip(whole.heads.parameters(), resumed.heads.parameters(), strict=True):
+        assert torch.equal(one, other)
+    assert whole.accuracy == resumed.accuracy
+
+
+def test_a_run_reports_and_logs_what_it_does(tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]) -> None:
+    stages: dict[str, tuple[int, int]] = {}
+    trained = train(
+        backbone, answers, tmp_path, RECIPE, lambda stage, done, of, _note: stages.__setitem__(stage, (done, of))
+    )
+    assert list(stages) == ["hidden states", "soft targets", "training"]
+    assert all(done == of for done, of in stages.values())
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert len(log) == trained.steps + 1
+    assert log[-1]["top1"] == trained.accuracy.describe(1)
+    early = sum(entry["loss"] for entry in log[:10])
+    assert sum(entry["loss"] for entry in log[-11:-1]) < early
+
+
+def test_conversations_held_out_are_not_trained_on(
+    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]
+) -> None:
+    material, count = medusa1.prepare(backbone, answers, tmp_path, RECIPE, silent)
+    assert count + len(material.test.lengths) == len(answers)
+
+    def prompts(states: hidden.HiddenStates) -> set[tuple[int, ...]]:
+        pieces = torch.split(states.tokens, states.lengths.tolist())
+        return {tuple(piece[:size].tolist()) for piece, size in zip(pieces, states.prompts.tolist(), strict=True)}
+
+    assert not prompts(material.train) & prompts(material.test)
+
+
+def test_hidden_states_are_those_of_the_backbone_and_computed_once(
+    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hidden, "SHARD_TOKENS", 100)
+    hidden.compute(backbone.model, answers[:20], tmp_path)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert len(files) > 1
+    states = hidden.load(tmp_path, answers[3:5])
+    for tokens, rows in zip(
+        torch.split(states.tokens, states.lengths.tolist()),
+        torch.split(states.hidden, states.lengths.tolist()),
+        strict=True,
+    ):
+        backbone.rewind(0)
+        for place, token in enumerate(tokens.tolist()):
+            backbone.prefill([token])
+            torch.testing.assert_close(rows[place].float(), backbone.last_hidden, atol=2e-3, rtol=2e-3)
+    told: list[tuple[int, int]] = []
+    hidden.compute(backbone.model, answers[:25], tmp_path, on_progress=lambda done, of: told.append((done, of)))
+    new = sum(len(one.prompt_ids) + len(one.answer_ids) for one in answers[20:25])
+    assert told[-1][0] == told[-1][1]
+    assert told[0][1] - told[0][0] < new
+    with pytest.raises(MedusaError, match="lacks the hidden states of 35 answers"):
+        hidden.load(tmp_path, answers)
+
+
+def test_a_damaged_shard_is_named(tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]) -> None:
+    hidden.compute(backbone.model, answers[:3], tmp_path)
+    (shard,) = tmp_path.iterdir()
+    shard.write_bytes(shard.read_bytes()[:-10])
+    with pytest.raises(MedusaError, match="is damaged"):
+        hidden.load(tmp_path, answers[:3])
+
+
+def test_a_loss_that_is_not_finite_stops_with_advice(
+    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]
+) -> None:
+    with pytest.raises(MedusaError, match="smaller --learning-rate"):
+        train(backbone, answers, tmp_path, replace(RECIPE, learning_rate=1e38), silent)
+
+
+def test_a_checkpoint_of_another_recipe_is_refused(
+    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]
+) -> None:
+    train(backbone, answers, tmp_path, replace(RECIPE, epochs=0.2), silent)
+    with pytest.raises(MedusaError, match="does not fit this run"):
+        train(backbone, answers, tmp_path, replace(RECIPE, epochs=0.2, layers=2), silent)
+
+
+def test_too_few_answers_are_refused(tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]) -> None:
+    with pytest.raises(MedusaError, match="1 answers leave"):
+        train(backbone, answers[:1], tmp_path, RECIPE, silent)
+
+
+def test_learning_rate_rises_then_falls() -> None:
+    recipe = Recipe(learning_rate=1.0, warmup=0.1)
+    rates = [learning_rate(step, 100, recipe) for step in range(100)]
+    assert rates[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
+    assert all(later < earlier for earlier, later in pairwise(rates[10:]))
+    assert 0 < rates[-1] < 0.001
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"heads": 0}, {"layers": 0}, {"vocab": -1}, {"epochs": 0}, {"soft_share": 1.5}, {"held_out": 0}]
+)
+def test_senseless_recipes_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(MedusaError, match="must be"):
+        Recipe(**wrong)  # type: ignore[arg-type]
+
+
+def test_recipes_are_kept_and_read_again(tmp_path: Path) -> None:
+    RECIPE.save(tmp_path / "recipe.json")
+    assert Recipe.load(tmp_path / "recipe.json") == RECIPE
+    (tmp_path / "recipe.json").write_text('{"colour": 3}')
+    with pytest.raises(MedusaError, match="not the recipe"):
+        Recipe.load(tmp_path / "recipe.json")
