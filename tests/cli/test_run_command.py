@@ -129,9 +129,10 @@ def test_ctrl_c_ends_the_answer_with_what_was_written(start, tiny_model):
     process = start("run", "hello", "--model", tiny_model, "--max-tokens", "4000", "--json")
     first = process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    rest, err = process.communicate(timeout=120)
+    # Not communicate(): it would miss what was read ahead together with the first line.
+    rest, err = process.stdout.read(), process.stderr.read()
     *steps, done = [json.loads(line) for line in [first, *rest.splitlines()]]
-    assert (process.returncode, err) == (130, "")
+    assert (process.wait(timeout=120), err) == (130, "")
     assert (done["event"], done["reason"]) == ("done", "cancelled")
     assert done["tokens"] == [token for step in steps for token in step["tokens"]]
     assert 0 < len(done["tokens"]) < 4000
