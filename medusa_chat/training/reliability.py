@@ -32,14 +32,15 @@ def fit(said: Tensor, right: Tensor, knots: int = KNOTS) -> Reliability:
     """
     if not len(said):
         return Reliability((1.0,), (1.0,))
-    order = said.argsort()
-    said, right = said[order].double(), right[order].double()
+    values, which = said.double().unique(return_inverse=True)  # type: ignore[no-untyped-call]
+    count = torch.zeros_like(values).index_add_(0, which, torch.ones_like(which, dtype=torch.float64))
+    correct = torch.zeros_like(values).index_add_(0, which, right.double())
     # Bins of equal summed probability: guesses above 0.1 decide trees, but most guesses lie far below.
-    share = said.cumsum(0) / said.sum().clamp(min=1e-12)
+    share = (values * count).cumsum(0) / (values * count).sum().clamp(min=1e-12)
     bins = (share * knots).clamp(max=knots - 1).long()
-    weight = torch.zeros(knots, dtype=torch.float64).index_add_(0, bins, torch.ones_like(said))
-    raw = torch.zeros(knots, dtype=torch.float64).index_add_(0, bins, said)
-    hits = torch.zeros(knots, dtype=torch.float64).index_add_(0, bins, right)
+    weight = torch.zeros(knots, dtype=torch.float64).index_add_(0, bins, count)
+    raw = torch.zeros(knots, dtype=torch.float64).index_add_(0, bins, values * count)
+    hits = torch.zeros(knots, dtype=torch.float64).index_add_(0, bins, correct)
     filled = weight > 0
     points = list(
         zip(
