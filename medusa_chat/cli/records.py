@@ -26,6 +26,9 @@ class Told:
         self.text += step.text
         self.tokens.extend(step.tokens)
         self.tally.add(len(step.tokens), step.ms.total)
+        if self.decoder == "plain":
+            # Its own steps are the better measure: they grow with the conversation as those after loading do not.
+            self.tally.plain_ms = self.tally.step_ms
         if step.finish is not None:
             self.reason = step.finish
 

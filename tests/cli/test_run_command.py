@@ -113,7 +113,8 @@ def test_stop_strings_reach_the_engine(medusa, tiny_model):
 
 def test_without_heads_plain_decoding_stands_in_unless_medusa_is_asked_for(medusa, headless_model):
     common = ("run", "hello", "--model", headless_model, "--max-tokens", "3", "--json")
-    assert medusa(*common).events[-1]["decoder"] == "plain"
+    plain = medusa(*common).events[-1]
+    assert (plain["decoder"], plain["overhead"], plain["speedup"]) == ("plain", 1.0, 1.0)
     refused = medusa(*common, "--decoder", "medusa")
     assert (refused.code, refused.out) == (1, "")
     assert "heads" in refused.err
