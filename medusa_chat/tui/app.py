@@ -22,6 +22,7 @@ class MedusaChatApp(App[None]):
     """Owns the engine: it is closed when the app ends, whichever way."""
 
     TITLE = "Medusa Chat"
+    CSS_PATH = ["chat/screen.tcss", "panel/panel.tcss", "chat/help.tcss"]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, tooltip="Leave Medusa Chat"),
         Binding("ctrl+c", "interrupt", "Quit", id="app.interrupt", show=False, tooltip="Twice: leave Medusa Chat"),
@@ -35,9 +36,12 @@ class MedusaChatApp(App[None]):
         self._wanted_theme = theme
         self._interrupted = float("-inf")
 
+    def get_default_screen(self) -> Screen[None]:
+        """The chat is the first screen there is: keys typed while the app comes up find their way into the composer."""
+        return ChatScreen(self._engine, self._model, self._prompt)
+
     def on_mount(self) -> None:
         self._use_themes()
-        self.push_screen(ChatScreen(self._engine, self._model, self._prompt))
 
     def on_unmount(self) -> None:
         self._engine.close()

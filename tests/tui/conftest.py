@@ -31,7 +31,7 @@ class Chat:
 
     @property
     def screen(self) -> ChatScreen:
-        screen = self.app.screen_stack[1]
+        screen = self.app.screen_stack[0]
         assert isinstance(screen, ChatScreen)
         return screen
 
@@ -109,7 +109,6 @@ def open_chat() -> Opener:
         app.animation_level = "none"
         async with app.run_test(size=size) as pilot:
             chat = Chat(app, engine, pilot)
-            await chat.until(lambda: len(app.screen_stack) > 1)
             if ready:
                 await chat.until(lambda: chat.screen.dialogue.loaded is not None)
             yield chat

@@ -131,6 +131,15 @@ async def test_keys_that_arrive_in_one_burst_keep_their_order(open_chat):
         await chat.until(lambda: chat.composer.text == "ef")
 
 
+async def test_what_is_typed_without_focus_reaches_the_composer(open_chat):
+    async with open_chat("One.") as chat:
+        chat.screen.set_focus(None)
+        for key in [*"hey", "enter", *"you"]:
+            chat.app.simulate_key(key)
+        await chat.until(lambda: chat.composer.text == "you")
+        assert chat.engine.sent(Generate)[0].messages[-1].content == "hey"
+
+
 async def test_blank_text_is_not_sent(open_chat):
     async with open_chat() as chat:
         await chat.pilot.press("space", "ctrl+j", "enter")

@@ -46,7 +46,7 @@ def test_chat(snap_compare, size, theme):
                 await pilot.pause(0.01)
             assert condition()
 
-        await until(lambda: len(app.screen_stack) > 1 and app.screen.query(Composer))
+        await until(lambda: app.screen.query(Composer))
         composer, transcript = app.screen.query_one(Composer), app.screen.query_one(Transcript)
         composer.cursor_blink = False
         await until(lambda: app.screen.dialogue.loaded is not None)

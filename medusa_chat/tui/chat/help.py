@@ -27,7 +27,6 @@ _WORDS = (
 class HelpScreen(ModalScreen[None]):
     """Closed by the key that opened it, or Esc."""
 
-    CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,q", "dismiss", "Close", id="help.close", key_display="esc", tooltip="Close this page"),
     ]

@@ -8,7 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.screen import Screen
 from textual.widgets import Footer
 
@@ -38,7 +38,6 @@ PANEL_FROM = 104
 class ChatScreen(Screen[None]):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
-    CSS_PATH = ["screen.tcss", "../panel/panel.tcss"]  # noqa: RUF012
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-tiny"),
         (60, "-narrow"),
@@ -74,7 +73,7 @@ class ChatScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.query_one(Composer).focus()
+        self.set_focus(self.query_one(Composer))
         self._show_settings()
         self._paint()
         self.call_after_refresh(self._start)
@@ -162,6 +161,14 @@ class ChatScreen(Screen[None]):
         composer.hint(READY)
         composer.focus()
         self._paint()
+
+    def on_key(self, event: Key) -> None:
+        """What is typed while nothing has the focus was meant for the composer."""
+        if self.focused is None and (event.is_printable or event.key == "enter"):
+            event.stop()
+            composer = self.query_one(Composer)
+            self.set_focus(composer)
+            composer.post_message(event)
 
     def action_turn(self, id: str, by: int) -> None:
         if (reason := self.dialogue.change(id, by)) is not None:
