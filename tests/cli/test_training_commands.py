@@ -1,0 +1,91 @@
+"""distill, train and calibrate, one after the other, as a person gives a model heads."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROMPTS = [f"Say something about the number {number}." for number in range(24)]
+
+
+@pytest.fixture
+def answered(medusa: Any, headless_model: str, tmp_path: Path) -> Path:
+    prompts, out = tmp_path / "prompts.jsonl", tmp_path / "answers.jsonl"
+    prompts.write_text("".join(json.dumps({"prompt": prompt}) + "\n" for prompt in PROMPTS))
+    ended = medusa(
+        "distill", "--model", headless_model, "--prompts", str(prompts), "--out", str(out), "--max-tokens", "12",
+        "--batch", "8", "--limit", "20",
+    )  # fmt: skip
+    assert (ended.code, ended.out) == (0, "")
+    assert "20 of 20 prompts answered" in ended.err
+    return out
+
+
+def train(medusa: Any, model: str, data: Path, out: Path, *more: str) -> tuple[int, str, str]:
+    ended = medusa(
+        "train", "medusa1", "--model", model, "--data", str(data), "--out", str(out), "--heads", "2", "--epochs", "2",
+        "--batch", "32", "--vocab", "64", "--held-out", "0.3", *more,
+    )  # fmt: skip
+    return ended.code, ended.out, ended.err
+
+
+def test_from_prompts_to_calibrated_heads(medusa: Any, headless_model: str, answered: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(headless_model, model)
+    code, out, _ = train(medusa, str(model), answered, tmp_path / "run")
+    assert code == 0
+    assert "held-out top-1 per head: 0." in out
+    assert "held-out top-5 per head: 0." in out
+    shutil.copytree(tmp_path / "run" / "heads", model / "heads")
+    recipe = json.loads((model / "heads" / "config.json").read_text())["recipe"]
+    assert (recipe["heads"], recipe["vocab"], len(recipe["held_out_top1"])) == (2, 64, 2)
+
+    ended = medusa("calibrate", "--model", str(model), "--data", str(answered), "--held-out", "0.3", "--json")
+    assert ended.code == 0
+    (event,) = ended.events
+    assert Path(event["file"]) == model / "heads" / "calibration.json"
+    assert event["budget"] in {1, *map(int, event["expected"])}
+
+    answer = medusa("run", "hello", "--model", str(model), "--decoder", "medusa", "--max-tokens", "6", "--json")
+    assert answer.events[-1]["decoder"] == "medusa"
+
+
+def test_a_run_goes_on_only_when_told_to(medusa: Any, headless_model: str, answered: Path, tmp_path: Path) -> None:
+    assert train(medusa, headless_model, answered, tmp_path / "run")[0] == 0
+    code, _, err = train(medusa, headless_model, answered, tmp_path / "run")
+    assert code == 1
+    assert "add --resume" in err
+    assert train(medusa, headless_model, answered, tmp_path / "run", "--resume")[0] == 0
+    code, _, err = train(medusa, headless_model, answered, tmp_path / "other", "--resume")
+    assert code == 1
+    assert "is not the recipe of a training run" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("distill", "--prompts", "nowhere.jsonl", "--out", "x.jsonl"), "nowhere.jsonl cannot be read"),
+        (("train", "medusa1", "--data", "nowhere.jsonl", "--out", "run"), "nowhere.jsonl cannot be read"),
+        (("train", "medusa1", "--data", "x", "--out", "run", "--heads", "0"), "heads is 0"),
+        (("calibrate", "--data", "nowhere.jsonl"), "has no heads yet"),
+    ],
+)
+def test_what_is_missing_is_named_in_one_sentence(
+    medusa: Any, headless_model: str, arguments: tuple[str, ...], said: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    ended = medusa(*arguments, "--model", headless_model)
+    assert (ended.code, ended.out) == (1, "")
+    assert said in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_calibration_needs_answers_that_were_held_out(medusa: Any, tiny_model: str, answered: Path) -> None:
+    ended = medusa("calibrate", "--model", tiny_model, "--data", str(answered), "--held-out", "0.000001")
+    assert ended.code == 1
+    assert "None of these answers was held out" in ended.err
