@@ -136,7 +136,7 @@ async def test_what_is_typed_without_focus_reaches_the_composer(open_chat):
         chat.screen.set_focus(None)
         for key in [*"hey", "enter", *"you"]:
             chat.app.simulate_key(key)
-        await chat.until(lambda: chat.composer.text == "you")
+        await chat.until(lambda: chat.composer.text == "you" and chat.engine.sent(Generate))
         assert chat.engine.sent(Generate)[0].messages[-1].content == "hey"
 
 

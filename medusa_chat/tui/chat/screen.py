@@ -163,12 +163,13 @@ class ChatScreen(Screen[None]):
         self._paint()
 
     def on_key(self, event: Key) -> None:
-        """What is typed while nothing has the focus was meant for the composer."""
-        if self.focused is None and (event.is_printable or event.key == "enter"):
+        """What was typed before anything had the focus was meant for the composer."""
+        if (event.is_printable or event.key == "enter") and not isinstance(self.focused, KnobList):
             event.stop()
             composer = self.query_one(Composer)
-            self.set_focus(composer)
-            composer.post_message(event)
+            composer.post_message(Key(event.key, event.character))
+            if self.focused is None:
+                self.set_focus(composer)
 
     def action_turn(self, id: str, by: int) -> None:
         if (reason := self.dialogue.change(id, by)) is not None:
