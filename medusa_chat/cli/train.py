@@ -39,6 +39,12 @@ def train() -> None:
 @click.option("--heads", type=int, default=4, show_default=True)
 @click.option("--layers", type=int, default=1, show_default=True, help="Residual blocks of each head.")
 @click.option("--own-output", is_flag=True, help="An output layer for each head, instead of the backbone's for all.")
+@click.option(
+    "--see-root/--no-see-root",
+    default=True,
+    show_default=True,
+    help="Show heads the root; others cannot read such heads.",
+)
 @click.option("--vocab", type=int, default=8_192, show_default=True, help="Most frequent tokens heads know; 0 for all.")
 @click.option("--epochs", type=float, default=3.0, show_default=True)
 @click.option("--batch", type=int, default=512, show_default=True, help="Positions a step.")

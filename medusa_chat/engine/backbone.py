@@ -69,6 +69,12 @@ class Backbone:
         return layer
 
     @property
+    def embedding(self) -> Tensor:
+        """[vocab_size, embedding_size], the input embedding, which no quantisation touches."""
+        weight: Tensor = self.model.get_input_embeddings().weight  # type: ignore[assignment]
+        return weight.detach()
+
+    @property
     def device(self) -> torch.device:
         return self.output_layer.weight.device  # type: ignore[return-value]
 

@@ -28,6 +28,8 @@ class Layout:
     own_output: bool
     mapped: bool
     """A `token_map` restricts the heads' vocabulary."""
+    sees_root: bool
+    """A `root.weight` mixes in the root's embedding."""
 
 
 def layout_of(tensors: Mapping[str, Tensor], hidden_size: int, vocab_size: int, source: str) -> Layout:
@@ -48,6 +50,7 @@ def layout_of(tensors: Mapping[str, Tensor], hidden_size: int, vocab_size: int, 
         layers=1 + max(int(match[2]) for match in blocks),
         own_output=bool(outputs),
         mapped="token_map" in tensors,
+        sees_root="root.weight" in tensors,
     )
     _check_hidden_size(tensors, hidden_size, source)
     vocab = _mapped_vocab(tensors["token_map"], vocab_size, source) if layout.mapped else None
@@ -73,6 +76,8 @@ def _wanted_shapes(layout: Layout, hidden_size: int, vocab: int | None) -> dict[
             wanted[f"{head}.{layer}.linear.bias"] = (hidden_size,)
         if layout.own_output and vocab is not None:
             wanted[f"{head}.{layout.layers}.weight"] = (vocab, hidden_size)
+    if layout.sees_root:
+        wanted["root.weight"] = (hidden_size, hidden_size)
     if layout.mapped and vocab is not None:
         wanted["token_map"] = (vocab,)
     return wanted

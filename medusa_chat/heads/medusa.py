@@ -17,6 +17,10 @@ class MedusaHeads(nn.Module):
 
     With a `token_map` [vocab] int64 the heads know only those tokens: column c of their output means token
     `token_map[c]` (the idea of FR-Spec, arXiv 2502.14856; nothing is lost but drafts, the backbone checks with all).
+
+    With an `embedding` the heads also see the root: its embedding, brought to unit scale and multiplied by `root_weight`,
+    is added to the hidden state. The root is certain before heads are asked, so this costs no pass of its own (Hydra,
+    arXiv 2402.05109, goes on from there: it feeds each head the guesses of those before it).
     """
 
     weights: nn.Parameter
@@ -25,8 +29,21 @@ class MedusaHeads(nn.Module):
     """[layers, heads, hidden_size]"""
     output: Tensor
     token_map: Tensor | None
+    root_weight: nn.Parameter | None
+    """[hidden_size, hidden_size]; None for heads that do not see the root."""
+    embedding: Tensor | None
+    """[vocab_size, hidden_size], the backbone's; None likewise."""
 
-    def __init__(self, weights: Tensor, biases: Tensor, output: Tensor, token_map: Tensor | None = None) -> None:
+    def __init__(
+        self,
+        weights: Tensor,
+        biases: Tensor,
+        output: Tensor,
+        token_map: Tensor | None = None,
+        *,
+        root_weight: Tensor | None = None,
+        embedding: Tensor | None = None,
+    ) -> None:
         super().__init__()
         self.weights = nn.Parameter(weights)
         self.biases = nn.Parameter(biases)
@@ -35,6 +52,8 @@ class MedusaHeads(nn.Module):
         else:
             self.register_buffer("output", output, persistent=False)
         self.register_buffer("token_map", token_map)
+        self.root_weight = None if root_weight is None else nn.Parameter(root_weight)
+        self.register_buffer("embedding", embedding, persistent=False)
         self._project: PackedLinear | None = None
 
     @classmethod
@@ -46,11 +65,13 @@ class MedusaHeads(nn.Module):
         *,
         own_output: bool = False,
         token_map: Tensor | None = None,
+        embedding: Tensor | None = None,
     ) -> MedusaHeads:
         """Untrained heads, each of which repeats the backbone's own guess exactly.
 
         Args:
             output: [vocab_size, hidden_size], the weight of the backbone's output layer.
+            embedding: [vocab_size, hidden_size], the backbone's, for heads that see the root.
         """
         hidden_size = output.shape[1]
         shared = restrict(output, token_map)
@@ -59,6 +80,8 @@ class MedusaHeads(nn.Module):
             torch.zeros(layers, count, hidden_size, dtype=torch.float32, device=output.device),
             shared.expand(count, -1, -1).clone() if own_output else shared,
             token_map,
+            root_weight=None if embedding is None else torch.zeros(hidden_size, hidden_size, device=output.device),
+            embedding=embedding,
         )
 
     @property
@@ -73,9 +96,21 @@ class MedusaHeads(nn.Module):
     def own_output(self) -> bool:
         return self.output.dim() == 3
 
-    def forward(self, hidden: Tensor, heads: int | None = None) -> Tensor:
-        """[rows, hidden_size] -> the heads' states [heads, rows, hidden_size], before the output layer."""
+    @property
+    def sees_root(self) -> bool:
+        return self.root_weight is not None
+
+    def forward(self, hidden: Tensor, roots: Tensor, heads: int | None = None) -> Tensor:
+        """The heads' states [heads, rows, hidden_size], before the output layer.
+
+        Args:
+            hidden: [rows, hidden_size].
+            roots: [rows] int64, the token after each hidden state.
+        """
         heads = self.count if heads is None else heads
+        if self.root_weight is not None and self.embedding is not None:
+            seen = nn.functional.rms_norm(self.embedding[roots].to(hidden.dtype), hidden.shape[-1:], eps=1e-6)
+            hidden = hidden + seen @ self.root_weight.T
         states = hidden.expand(heads, *hidden.shape)
         for weight, bias in zip(self.weights, self.biases, strict=True):
             inner = torch.baddbmm(bias[:heads, None], states, weight[:heads].transpose(1, 2))
@@ -88,13 +123,13 @@ class MedusaHeads(nn.Module):
         return states @ output
 
     @torch.inference_mode()
-    def guess(self, hidden: Tensor, heads: int, top_k: int) -> Guesses:
+    def guess(self, hidden: Tensor, root: int, heads: int, top_k: int) -> Guesses:
         """The `top_k` best tokens of the first `heads` heads (fewer where there are no more) from one row.
 
         Args:
-            hidden: [hidden_size] in the heads' dtype, on their device.
+            hidden: [hidden_size] in the heads' dtype, on their device; of the token before the root.
         """
-        states = self(hidden[None], min(heads, self.count))
+        states = self(hidden[None], torch.tensor([root], device=hidden.device), min(heads, self.count))
         scores = self.logits(states)[:, 0] if self._project is None else self._project(states[:, 0])
         odds, columns = scores.float().softmax(dim=-1).topk(min(top_k, scores.shape[-1]), dim=-1)
         tokens = columns if self.token_map is None else self.token_map[columns]

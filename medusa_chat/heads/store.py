@@ -3,7 +3,8 @@
 Tensor names are those of FasterDecoding/Medusa: `{head}.{layer}.linear.weight` and `.bias`, and for heads with an
 output layer of their own `{head}.{layers}.weight`. Heads that share the backbone's carry `"version": "2"` in the config
 (written by `medusa/train/train_legacy.py` there, read by text-generation-inference). Beside these stands `token_map`
-(vLLM's name) where the heads know only some tokens; the shared output layer itself is never stored.
+(vLLM's name) where the heads know only some tokens, and `root.weight` (ours alone) where they see the root. What belongs
+to the backbone, a shared output layer and the embedding, is never stored.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def save_heads(
         "medusa_num_heads": heads.count,
         "medusa_num_layers": heads.layers,
         "base_model_name_or_path": model_name,
-        **({} if heads.own_output else {"version": "2"}),
+        # Other programs would read heads that see the root as version 2 and guess badly without a word.
+        **({} if heads.own_output or heads.sees_root else {"version": "2"}),
+        "sees_root": heads.sees_root,
         "hidden_size": backbone.hidden_size,
         "vocab_size": backbone.vocab_size,
         "backbone_fingerprint": backbone.fingerprint(),
@@ -89,6 +92,8 @@ def _tensors(heads: MedusaHeads) -> dict[str, Tensor]:
             tensors[f"{head}.{layer}.linear.bias"] = _stored(heads.biases[layer, head])
         if heads.own_output:
             tensors[f"{head}.{heads.layers}.weight"] = _stored(heads.output[head])
+    if heads.root_weight is not None:
+        tensors["root.weight"] = _stored(heads.root_weight)
     if heads.token_map is not None:
         tensors["token_map"] = heads.token_map.cpu().contiguous()
     return tensors
@@ -112,7 +117,13 @@ def _assemble(tensors: Mapping[str, Tensor], layout: Layout, backbone: Backbone)
         output = own.to(backbone.device, backbone.dtype)
     else:
         output = restrict(backbone.output_layer.weight, token_map)  # type: ignore[arg-type]
-    return MedusaHeads(stacked("weight"), stacked("bias"), output, token_map)
+    root_weight = embedding = None
+    if layout.sees_root:
+        root_weight = tensors["root.weight"].to(backbone.device, backbone.dtype)
+        embedding = backbone.embedding
+    return MedusaHeads(
+        stacked("weight"), stacked("bias"), output, token_map, root_weight=root_weight, embedding=embedding
+    )
 
 
 def _notes(config: Mapping[str, Any], layout: Layout, backbone: Backbone, folder: Path) -> tuple[str, ...]:

@@ -38,7 +38,8 @@ def measure(heads: MedusaHeads, states: HiddenStates, targets: Targets, ranks: i
     hits = torch.zeros(heads.count, ranks)
     counted = torch.zeros(heads.count, dtype=torch.int64)
     for positions in torch.split(targets.positions(heads.count), _ROWS):
-        guessed = heads.logits(heads(states.hidden[positions].to(heads.weights.device, heads.weights.dtype)))
+        hidden = states.hidden[positions].to(heads.weights.device, heads.weights.dtype)
+        guessed = heads.logits(heads(hidden, states.tokens[positions + 1].to(hidden.device)))
         best = guessed.float().topk(min(ranks, guessed.shape[-1]), dim=-1).indices.cpu()
         exists = targets.exists(positions, heads.count)
         hits[:, : best.shape[-1]] += (best == wanted(targets, positions, heads.count)[..., None]).sum(dim=1)

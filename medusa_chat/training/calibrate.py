@@ -81,7 +81,7 @@ def measure_cost(backbone: Backbone, heads: MedusaHeads, calibration: Calibratio
         times = []
         for _ in range(repeats):
             began = perf_counter()
-            shape.build(0, heads.guess(hidden, heads.count, RANKS), size)
+            shape.build(0, heads.guess(hidden, 0, heads.count, RANKS), size)
             times.append(1000.0 * (perf_counter() - began))
         ms[size] = step_ms(backbone, size, repeats) + median(times)
     return Cost({size: round(value, 3) for size, value in ms.items()})

@@ -55,7 +55,8 @@ def tabulate(heads: MedusaHeads, states: HiddenStates, ranks: int) -> GuessTable
     guesses, odds = [], []
     for rows in torch.split(positions, _ROWS):
         hidden = states.hidden[rows].to(heads.weights.device, heads.weights.dtype)
-        best = heads.logits(heads(hidden)).float().softmax(dim=-1).topk(ranks, dim=-1)
+        roots = states.tokens[rows + 1].to(hidden.device)
+        best = heads.logits(heads(hidden, roots)).float().softmax(dim=-1).topk(ranks, dim=-1)
         tokens = best.indices if heads.token_map is None else heads.token_map[best.indices]
         guesses.append(tokens.transpose(0, 1).cpu())
         odds.append(best.values.transpose(0, 1).cpu())

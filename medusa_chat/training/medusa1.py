@@ -104,11 +104,21 @@ def train(backbone: Backbone, answers: Sequence[Answer], folder: Path, recipe: R
     Raises:
         MedusaError: the data does not fit (see `prepare`) or the loss is no longer finite.
     """
+    if recipe.see_root and backbone.embedding.shape[1] != backbone.hidden_size:
+        raise MedusaError(
+            f"This model's embedding is {backbone.embedding.shape[1]} wide, its hidden state {backbone.hidden_size}; "
+            "train with --no-see-root."
+        )
     material, train_answers = prepare(backbone, answers, folder / "hidden", recipe, report)
     torch.manual_seed(recipe.seed)
     weight: Tensor = backbone.output_layer.weight  # type: ignore[assignment]
     heads = MedusaHeads.fresh(
-        weight.float(), recipe.heads, recipe.layers, own_output=recipe.own_output, token_map=material.token_map
+        weight.float(),
+        recipe.heads,
+        recipe.layers,
+        own_output=recipe.own_output,
+        token_map=material.token_map,
+        embedding=backbone.embedding.float() if recipe.see_root else None,
     )
     optimiser = torch.optim.AdamW(heads.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.95), weight_decay=0.0)
     positions = material.train_targets.positions(recipe.heads)
@@ -155,7 +165,7 @@ def _step(
         group["lr"] = rate
     optimiser.zero_grad()
     with torch.autocast(device.type, torch.bfloat16, enabled=recipe.low_precision):
-        states = heads(states_in)
+        states = heads(states_in, material.train.tokens[batch + 1].to(device))
         if recipe.own_output:
             loss = torch.stack(
                 [sparse_cross_entropy(*one) for one in zip(states, heads.output, columns, mass, strict=True)]

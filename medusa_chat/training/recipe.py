@@ -21,6 +21,8 @@ class Recipe:
     """Residual blocks of each head."""
     own_output: bool = False
     """Each head gets an output layer of its own, starting as the backbone's; else all share the backbone's."""
+    see_root: bool = True
+    """Heads also see the token chosen after the hidden state; False makes heads other programs can read."""
     vocab: int = 8_192
     """The heads know this many of the tokens most frequent in the answers; 0 lets them know all."""
     epochs: float = 3.0

@@ -34,7 +34,7 @@ class KnowingHeads:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
 
-    def guess(self, hidden: Tensor, heads: int, top_k: int) -> Guesses:
+    def guess(self, hidden: Tensor, root: int, heads: int, top_k: int) -> Guesses:
         self.seen.append(hidden.clone())
         top_k = min(top_k, self.vocab)
         tokens, probabilities = [], []
@@ -64,7 +64,7 @@ class FixedHeads:
     def count(self) -> int:
         return len(self.tokens)
 
-    def guess(self, hidden: Tensor, heads: int, top_k: int) -> Guesses:
+    def guess(self, hidden: Tensor, root: int, heads: int, top_k: int) -> Guesses:
         tokens = torch.tensor([list(row)[:top_k] for row in self.tokens[:heads]])
         if self.probabilities is None:
             falling = torch.tensor([0.5**rank for rank in range(1, tokens.shape[1] + 1)])
@@ -89,7 +89,7 @@ class ChancyHeads:
     def count(self) -> int:
         return len(self.chances)
 
-    def guess(self, hidden: Tensor, heads: int, top_k: int) -> Guesses:
+    def guess(self, hidden: Tensor, root: int, heads: int, top_k: int) -> Guesses:
         tokens = []
         for head, row in enumerate(self.chances[:heads], start=1):
             true = self.text[self.rows() + head]

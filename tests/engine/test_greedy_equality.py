@@ -91,9 +91,9 @@ def test_a_right_guess_is_kept_as_far_as_it_is_right(llama: Bench) -> None:
     text = [*prompt, *llama.plain(prompt, 40)]
 
     class Prophet(FixedHeads):
-        def guess(self, hidden: torch.Tensor, heads: int, top_k: int):  # type: ignore[no-untyped-def]
+        def guess(self, hidden: torch.Tensor, root: int, heads: int, top_k: int):  # type: ignore[no-untyped-def]
             rows = llama.backbone.length
-            return FixedHeads([[text[rows + head]] for head in (1, 2, 3)]).guess(hidden, heads, top_k)
+            return FixedHeads([[text[rows + head]] for head in (1, 2, 3)]).guess(hidden, root, heads, top_k)
 
     steps = llama.answer(prompt, Medusa(Prophet([[0]] * 3), CartesianShape(), 3, 1), max_tokens=29)
     # The first step has a hidden state, too: that of the token before the root.

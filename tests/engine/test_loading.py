@@ -59,7 +59,7 @@ class OwnHeads:
 
     count = 3
 
-    def guess(self, hidden: torch.Tensor, heads: int, top_k: int) -> Guesses:
+    def guess(self, hidden: torch.Tensor, root: int, heads: int, top_k: int) -> Guesses:
         generator = torch.Generator().manual_seed(1)
         weights = torch.randn(heads, VOCAB, hidden.shape[0], generator=generator).to(hidden)
         chances = (weights @ hidden).float().softmax(-1).topk(top_k)
@@ -129,9 +129,9 @@ def test_nf4_decodes_with_heads_in_the_hidden_states_dtype(nf4: Backbone) -> Non
     seen: list[tuple[torch.dtype, torch.device]] = []
 
     class Looking(OwnHeads):
-        def guess(self, hidden: torch.Tensor, heads: int, top_k: int) -> Guesses:
+        def guess(self, hidden: torch.Tensor, root: int, heads: int, top_k: int) -> Guesses:
             seen.append((hidden.dtype, hidden.device))
-            return super().guess(hidden, heads, top_k)
+            return super().guess(hidden, root, heads, top_k)
 
     drafted = bench.answer(PROMPT, Medusa(Looking(), CartesianShape(), 3, 3), rule=Greedy(), budget=20, max_tokens=24)
     assert tokens_of(drafted) == plain

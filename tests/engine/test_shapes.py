@@ -227,7 +227,7 @@ def test_mean_accepted_length_is_the_sum_of_path_products(llama: Bench, shape: T
         assert tokens_of(steps) == text[4:84]
         # The last step may be cut by the limit, and those whose tree reached beyond it could not win it all.
         lengths += [len(step.tokens) for step in steps[:-4]]
-    tree = shape.build(text[0], ChancyHeads(text, lambda: 0, VOCAB, chances).guess(torch.zeros(1), 3, 3), budget)
+    tree = shape.build(text[0], ChancyHeads(text, lambda: 0, VOCAB, chances).guess(torch.zeros(1), 0, 3, 3), budget)
     expected = float((tree.ancestry().float() * tree.scores + ~tree.ancestry()).prod(dim=1).sum())
     measured = torch.tensor(lengths, dtype=torch.float64)
     standard_error = float(measured.std()) / math.sqrt(len(lengths))

@@ -44,7 +44,7 @@ def test_round_trip(
     heads = save(tmp_path, backbone, layers=layers, own_output=own_output, token_map=token_map)
     loaded = load_heads(tmp_path, backbone)
     hidden = torch.randn(32)
-    before, after = heads.guess(hidden, 3, 5), loaded.heads.guess(hidden, 3, 5)
+    before, after = heads.guess(hidden, 7, 3, 5), loaded.heads.guess(hidden, 7, 3, 5)
     assert torch.equal(before.tokens, after.tokens)
     torch.testing.assert_close(before.probabilities, after.probabilities)
     assert (loaded.heads.count, loaded.heads.layers, loaded.heads.own_output) == (3, layers, own_output)
@@ -62,6 +62,22 @@ def test_shared_heads_are_published_version_2_without_output_layers(tmp_path: Pa
     assert (config["medusa_num_heads"], config["medusa_num_layers"]) == (3, 1)
     assert config["base_model_name_or_path"] == "tiny"
     assert config["recipe"] == {"epochs": 2}
+
+
+def test_heads_that_see_the_root_come_back_and_are_not_taken_for_version_2(tmp_path: Path, backbone: Backbone) -> None:
+    heads = MedusaHeads.fresh(backbone.output_layer.weight, count=2, embedding=backbone.embedding)
+    torch.manual_seed(5)
+    for parameter in heads.parameters():
+        nn.init.normal_(parameter, std=0.1)
+        parameter.data = parameter.data.half().float()
+    save_heads(heads, tmp_path, backbone, "tiny", {})
+    loaded = load_heads(tmp_path, backbone).heads
+    hidden = torch.randn(32)
+    for root in (3, 77):
+        assert torch.equal(heads.guess(hidden, root, 2, 5).tokens, loaded.guess(hidden, root, 2, 5).tokens)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert "version" not in config
+    assert config["sees_root"] is True
 
 
 def test_own_heads_are_published_version_1(tmp_path: Path, backbone: Backbone) -> None:
@@ -115,6 +131,7 @@ def put(key: str, tensor: Tensor) -> Callable[[dict[str, Tensor]], None]:
         (put("2.1.linear.weight", torch.zeros(32, 31)), "2.1.linear.weight has shape [32, 31], needed is [32, 32]"),
         (put("2.1.linear.bias", torch.zeros(4)), "2.1.linear.bias has shape [4]"),
         (put("0.2.weight", torch.zeros(5, 32)), "lacks the tensor 1.2.weight"),
+        (put("root.weight", torch.zeros(32, 30)), "root.weight has shape [32, 30], needed is [32, 32]"),
         (put("token_map", torch.tensor([0, 120])), "token_map names token 120, but this model has 120 tokens"),
         (put("token_map", torch.tensor([3, 3])), "token_map names a token twice"),
         (put("token_map", torch.tensor([0.5])), "token_map must be a list of token ids"),

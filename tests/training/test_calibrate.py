@@ -120,7 +120,7 @@ def test_table_rows_are_the_places_where_a_step_can_begin() -> None:
     assert (made.ranks >= 0).tolist() == [[True] * 3, [True, True, False], [True, False, False], [True, False, False]]
     assert int(made.tokens[0, 0, made.ranks[0, 0]]) == int(states.tokens[3])
     assert int(made.tokens[0, 1, made.ranks[0, 1]]) == int(states.tokens[4])
-    guesses = heads.guess(states.hidden[1].float(), 3, 120)
+    guesses = heads.guess(states.hidden[1].float(), int(states.tokens[2]), 3, 120)
     assert torch.equal(made.tokens[0], guesses.tokens)
     torch.testing.assert_close(made.probabilities[0], guesses.probabilities)
 

@@ -24,6 +24,6 @@ class HeadModel(Protocol):
     @property
     def count(self) -> int: ...
 
-    def guess(self, hidden: Tensor, heads: int, top_k: int) -> Guesses:
-        """Guesses of the first `heads` heads from one hidden state [hidden_size]."""
+    def guess(self, hidden: Tensor, root: int, heads: int, top_k: int) -> Guesses:
+        """Guesses of the first `heads` heads from one hidden state [hidden_size] and the token chosen after it."""
         ...

@@ -25,7 +25,7 @@ class Medusa:
     def propose(self, context: DraftContext, budget: int) -> CandidateTree:
         if context.hidden is None or budget == 1:
             return CandidateTree.root_only(context.root)
-        guesses = self.model.guess(context.hidden, min(self.heads, self.model.count), self.top_k)
+        guesses = self.model.guess(context.hidden, context.root, min(self.heads, self.model.count), self.top_k)
         return self.shape.build(context.root, guesses, budget)
 
     def observe(self, step: Step) -> None:
