@@ -7,7 +7,7 @@ from torch import Tensor
 
 from medusa_chat.training.hidden import HiddenStates
 from medusa_chat.training.loss import CHUNK, sparse_cross_entropy
-from medusa_chat.training.targets import Targets, build_targets, frequent_tokens, top
+from medusa_chat.training.targets import Targets, build_targets, frequent_tokens
 
 EOS = 1
 CONVERSATIONS = [([10, 11, 12], [20, 21, EOS]), ([13, 14], [20, 21, EOS]), ([15], [22, 23])]
@@ -86,16 +86,6 @@ def test_the_vocabulary_is_counted_on_answers_and_never_loses_the_end_token() ->
     assert frequent_tokens(states(), 3, frozenset({EOS}), 32).tolist() == [EOS, 20, 21]
     assert frequent_tokens(states(), 2, frozenset({30}), 32)[1] == 30
     assert frequent_tokens(states(), 99, frozenset(), 32).tolist() == list(range(32))
-
-
-def test_blockwise_top_is_topk() -> None:
-    logits = torch.randn(7, 512)
-    best, where = top(logits, 12)
-    wanted = logits.topk(12)
-    assert torch.equal(best, wanted.values)
-    assert torch.equal(where, wanted.indices)
-    odd = torch.randn(3, 50)
-    assert torch.equal(top(odd, 5)[1], odd.topk(5).indices)
 
 
 def test_chunked_loss_and_gradients_are_those_of_the_definition() -> None:
