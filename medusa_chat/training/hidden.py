@@ -13,7 +13,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 from transformers import PreTrainedModel
 
@@ -60,7 +61,7 @@ def compute(
         on_progress: called with tokens done and tokens in all after every batch.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    present = {key for shard in _shards(folder) for key in load_file(shard)["keys"].tolist()}
+    present = {key for shard in _shards(folder) for key in _read(shard, ["keys"])[0].tolist()}
     todo = [answer for answer in answers if _key(answer) not in present]
     total = sum(len(answer.prompt_ids) + len(answer.answer_ids) for answer in answers)
     done = total - sum(len(answer.prompt_ids) + len(answer.answer_ids) for answer in todo)
@@ -87,14 +88,11 @@ def load(folder: Path, answers: Sequence[Answer]) -> HiddenStates:
     found: set[int] = set()
     parts = []
     for path in _shards(folder):
-        try:
-            shard = load_file(path)
-            keys, states = shard["keys"].tolist(), HiddenStates(*(shard[name] for name in HiddenStates.__slots__))
-        except Exception as error:
-            raise MedusaError(f"{path} is damaged; delete it and start again with --resume.") from error
+        keys, *tensors = _read(path, ["keys", *HiddenStates.__slots__])
+        states = HiddenStates(*tensors)
         lengths = states.lengths.tolist()
         pieces = zip(
-            keys,
+            keys.tolist(),
             torch.split(states.hidden, lengths),
             torch.split(states.tokens, lengths),
             states.lengths,
@@ -149,6 +147,14 @@ def _key(answer: Answer) -> int:
 
 def _shards(folder: Path) -> list[Path]:
     return sorted(folder.glob("hidden-*.safetensors"))
+
+
+def _read(path: Path, names: Sequence[str]) -> list[Tensor]:
+    try:
+        with safe_open(path, framework="pt") as shard:
+            return [shard.get_tensor(name) for name in names]
+    except (OSError, SafetensorError) as error:
+        raise MedusaError(f"{path} is damaged; delete it and start again with --resume.") from error
 
 
 def _write(path: Path, states: HiddenStates, keys: Tensor) -> None:
