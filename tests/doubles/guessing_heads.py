@@ -35,6 +35,7 @@ class KnowingHeads:
         self._random = random.Random(self.seed)
 
     def guess(self, hidden: Tensor, root: int, heads: int, top_k: int) -> Guesses:
+        assert root == self.text[self.rows()]
         self.seen.append(hidden.clone())
         top_k = min(top_k, self.vocab)
         tokens, probabilities = [], []

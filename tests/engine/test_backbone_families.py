@@ -68,11 +68,14 @@ def test_tree_logits_are_sequential_logits(bench: Bench, prompt_length: int) -> 
 
 
 def test_tree_deeper_than_the_window_is_sequential(bench: Bench) -> None:
+    """Two long branches side by side, so that a node's row is far from its position."""
     draw = random.Random(5)
     prompt = random_ids(draw, 5)
     bench.backbone.prefill(prompt)
-    chain = CandidateTree.build(random_ids(draw, 2 * WINDOW), range(-1, 2 * WINDOW - 1), [1.0] * 2 * WINDOW)
-    assert_tree_is_sequential(bench, prompt, chain)
+    nodes = 4 * WINDOW
+    branches = CandidateTree.build(random_ids(draw, nodes), [-1, 0, *range(nodes - 2)], [1.0] * nodes)
+    assert int(branches.depths().max()) == 2 * WINDOW
+    assert_tree_is_sequential(bench, prompt, branches)
 
 
 def test_logits_stay_sequential_after_commits_of_scattered_paths(bench: Bench) -> None:

@@ -16,6 +16,7 @@ from doubles.tiny_families import Reference, tiny_model
 from transformers import AutoModelForCausalLM
 
 from medusa_chat.catalog import DEFAULT_MODEL, find
+from medusa_chat.engine import loading
 from medusa_chat.engine.acceptance import Greedy, Lossless
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.drafters.guesses import Guesses
@@ -102,6 +103,20 @@ def test_nf4_layers_name_their_compute_dtype(nf4: Backbone) -> None:
     assert config.bnb_4bit_compute_dtype == torch.float32
     assert type(nf4.output_layer) is torch.nn.Linear
     assert nf4.dtype == torch.float32
+
+
+def test_nf4_computes_in_the_type_of_the_device(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Left to its default of float32, a 16-bit model would lose the fast kernels without a word."""
+    monkeypatch.setattr(loading, "compute_dtype", lambda folder, device: torch.bfloat16)
+    backbone, _ = load_backbone(saved, quantize="nf4")
+    layers = [module for module in backbone.model.modules() if isinstance(module, bitsandbytes.nn.Linear4bit)]
+    assert {layer.compute_dtype for layer in layers} == {torch.bfloat16}
+    assert backbone.dtype == torch.bfloat16
+    bench = Bench(backbone, Reference.__new__(Reference))
+    steps = bench.answer(PROMPT, Medusa(OwnHeads(), DynamicShape(), 3, 5), budget=8, max_tokens=8)
+    assert len(tokens_of(steps)) == 8
+    assert backbone.last_hidden is not None
+    assert backbone.last_hidden.dtype == torch.bfloat16
 
 
 def test_nf4_tree_logits_are_its_own_sequential_logits(nf4: Backbone, saved: Path) -> None:

@@ -12,12 +12,18 @@ from torch import nn
 from medusa_chat.kernels import packed
 from medusa_chat.kernels.packed import PackedLinear, pack_linears, packing_works
 
-needs_packing = pytest.mark.skipif(not packing_works(), reason="this build of torch has no packed float32 layers")
+HAVE_OPERATORS = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+needs_packing = pytest.mark.skipif(not HAVE_OPERATORS, reason="this build of torch has no packed float32 layers")
 
 
 def layer(columns: int, rows: int, bias: bool) -> nn.Linear:
     torch.manual_seed(columns)
     return nn.Linear(columns, rows, bias=bias).requires_grad_(False)
+
+
+@needs_packing
+def test_packing_is_used_where_its_operators_are() -> None:
+    assert packing_works()
 
 
 @needs_packing
