@@ -8,7 +8,7 @@ because re-tokenising an answer may cut it into other tokens than the backbone c
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -101,9 +101,3 @@ def _parse(line: str) -> Answer:
     if not all(type(token) is int for token in (*prompt, *answer)):
         raise TypeError("token ids must be whole numbers")
     return Answer(tuple(prompt), tuple(answer), bool(row.get("sampled", False)))
-
-
-def conversations(answers: Sequence[Answer]) -> Iterator[tuple[int, ...]]:
-    """Prompt and answer as one sequence."""
-    for answer in answers:
-        yield answer.prompt_ids + answer.answer_ids
