@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalGroup
 from textual.content import Content
@@ -14,7 +15,7 @@ from medusa_chat.tui.turn import Turn
 
 
 class AnswerView(VerticalGroup):
-    """Draws what its turn holds; `update_text` takes over only what is new.
+    """Draws what its turn holds, whenever `draw` is called.
 
     A Markdown widget must be streamed from empty and updated once at the end: other orders leave wrong blocks behind.
     """
@@ -22,14 +23,34 @@ class AnswerView(VerticalGroup):
     def __init__(self, turn: Turn) -> None:
         super().__init__()
         self.turn = turn
+        self._ready = False
         self._written = 0
+        self._ended = False
         self._stream: MarkdownStream | None = None
 
     def compose(self) -> ComposeResult:
         yield Markdown(parser_factory=parser, open_links=False)
         yield Static(classes="note", markup=False)
 
-    async def update_text(self) -> None:
+    @on(Markdown.TableOfContentsUpdated)
+    def _on_markdown_up(self) -> None:
+        """The first of these says that the Markdown widget has emptied itself, as it does once after being mounted.
+
+        Text handed over before that is wiped, or both wait for each other for ever.
+        """
+        self._ready = True
+
+    async def draw(self) -> bool:
+        """Take over what is new, and close when the turn has ended; False while it is too early for that."""
+        if self._ready and not self._ended:
+            if self.turn.running:
+                await self._write()
+            else:
+                self._ended = True
+                await self._draw_end()
+        return self._ready
+
+    async def _write(self) -> None:
         text = self.turn.text
         fresh, self._written = showable(text[self._written :]), len(text)
         if not fresh:
@@ -38,16 +59,14 @@ class AnswerView(VerticalGroup):
             self._stream = Markdown.get_stream(self.query_one(Markdown))
         await self._stream.write(fresh)
 
-    async def finish(self) -> None:
+    async def _draw_end(self) -> None:
         """Draw the whole text once more, and say how the answer ended."""
         if self._stream is not None:
             await self._stream.stop()
             self._stream = None
-        self._written = len(self.turn.text)
         await self.query_one(Markdown).update(showable(self.turn.text))
         note = self.query_one(".note", Static)
         note.update(_note(self.turn))
-        note.set_class(self.turn.failure is not None, "-failed")
         note.display = True
 
     async def freeze(self) -> None:

@@ -92,9 +92,7 @@ class ChatScreen(Screen[None]):
         for event in self.dialogue.drain():
             await self._react(event)
         if self._dirty and self._ticks % PAINT_EVERY == 0:
-            self._dirty = False
-            if self._view is not None and self.dialogue.busy:
-                await self._view.update_text()
+            self._dirty = self._view is not None and not await self._view.draw()
             self._paint_figures()
         if self._tree_dirty and self._ticks % TREE_EVERY == 0:
             self._paint_tree()
@@ -122,8 +120,7 @@ class ChatScreen(Screen[None]):
         self._dirty = True
 
     async def _end_turn(self) -> None:
-        if self._view is not None:
-            await self._view.finish()
+        self._dirty = self._view is not None and not await self._view.draw()
         self._paint()
         composer, turn = self.query_one(Composer), self.dialogue.current
         composer.hint(READY)
@@ -142,6 +139,7 @@ class ChatScreen(Screen[None]):
 
     async def _ask(self, question: str) -> None:
         self._view = await self.query_one(Transcript).add(self.dialogue.ask(question))
+        self._dirty = True
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
 
     async def action_stop(self) -> None:
