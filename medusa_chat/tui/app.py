@@ -101,4 +101,9 @@ class MedusaChatApp(App[None]):
                     lambda action=binding.action: self.run_action(action, screen),
                 )
         yield SystemCommand("Theme", "Choose how it looks", self.action_change_theme)
+        yield SystemCommand("Screenshot", "Save the screen as an SVG picture", self._screenshot_soon)
         yield SystemCommand("Quit", "Leave Medusa Chat", self.action_quit)
+
+    def _screenshot_soon(self) -> None:
+        """Once the palette has left the picture."""
+        self.set_timer(0.1, self.deliver_screenshot)
