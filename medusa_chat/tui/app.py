@@ -101,9 +101,19 @@ class MedusaChatApp(App[None]):
                     lambda action=binding.action: self.run_action(action, screen),
                 )
         yield SystemCommand("Theme", "Choose how it looks", self.action_change_theme)
-        yield SystemCommand("Screenshot", "Save the screen as an SVG picture", self._screenshot_soon)
+        yield SystemCommand(
+            "Screenshot", "Save the screen as an SVG picture in the current folder", self._save_picture_soon
+        )
         yield SystemCommand("Quit", "Leave Medusa Chat", self.action_quit)
 
-    def _screenshot_soon(self) -> None:
+    def _save_picture_soon(self) -> None:
         """Once the palette has left the picture."""
-        self.set_timer(0.1, self.deliver_screenshot)
+        self.set_timer(0.1, self._save_picture)
+
+    def _save_picture(self) -> None:
+        try:
+            path = self.save_screenshot()
+        except OSError as error:
+            self.notify(f"The picture could not be saved here: {error.strerror}.", severity="error")
+        else:
+            self.notify(f"Saved as {path}.")

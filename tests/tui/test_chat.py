@@ -271,6 +271,15 @@ async def test_no_heads_is_said_plainly(open_chat):
         assert "Medusa off: no heads found" in chat.shown(chat.screen.query_one(Welcome))
 
 
+async def test_the_palette_saves_a_picture(open_chat, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    async with open_chat() as chat:
+        commands = {command.title: command.callback for command in chat.app.get_system_commands(chat.screen)}
+        commands["Screenshot"]()
+        await chat.until(lambda: any("Saved as" in toast for toast in chat.toasts))
+    assert [path.suffix for path in tmp_path.glob("*.svg")] == [".svg"]
+
+
 async def test_ctrl_c_twice_quits_and_the_engine_is_closed(open_chat):
     async with open_chat() as chat:
         await chat.pilot.press("ctrl+c")

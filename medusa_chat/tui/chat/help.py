@@ -40,16 +40,16 @@ class HelpScreen(ModalScreen[None]):
             page.border_title = "Help"
             page.border_subtitle = "esc closes"
             yield Static("Keys", classes="heading")
-            yield from _table(self._keys)
+            yield from _table("keys", self._keys)
             yield Static("Words", classes="heading")
-            yield from _table(_WORDS)
+            yield from _table("words", _WORDS)
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
 
 
-def _table(rows: Sequence[tuple[str, str]]) -> ComposeResult:
-    with Grid(classes="table"):
+def _table(id: str, rows: Sequence[tuple[str, str]]) -> ComposeResult:
+    with Grid(id=id, classes="table"):
         for name, text in rows:
             yield Static(Content.styled(name, "bold $accent"), markup=False)
             yield Static(text, markup=False)

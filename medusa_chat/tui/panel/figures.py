@@ -12,6 +12,7 @@ from medusa_chat.tui.text import MUTED, figure
 from medusa_chat.tui.turn import RECENT_STEPS, Turn
 
 _ROOMY = 44
+_TIGHT = 39
 
 
 class Figures(Vertical):
@@ -36,15 +37,15 @@ class Figures(Vertical):
 
 def _rates(tally: Tally, recent: Tally, whole: bool, width: int) -> Content:
     """One line per figure; the two that stand large above are repeated only where there is no room for that."""
+    first, second = (8, 16) if width >= _ROOMY else (7, 14) if width >= _TIGHT else (7, 9)
     rows = [
-        ("", "answer", f"last {RECENT_STEPS} steps"),
+        ("", "answer", f"last {RECENT_STEPS}" if width < _TIGHT else f"last {RECENT_STEPS} steps"),
         ("acceleration rate", figure(tally.acceleration_rate), figure(recent.acceleration_rate)),
         ("overhead", figure(tally.overhead), figure(recent.overhead)),
     ]
     if whole:
         rows.append(("speedup", figure(tally.speedup), figure(recent.speedup)))
         rows.append(("tokens/s", figure(tally.tokens_per_second, 1), figure(recent.tokens_per_second, 1)))
-    first, second = (8, 16) if width >= _ROOMY else (7, 14)
     lines = [
         Content.assemble(
             (f"{name:<18}", MUTED),
