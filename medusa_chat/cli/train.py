@@ -52,6 +52,7 @@ def train() -> None:
 @click.option(
     "--soft-share", type=float, default=0.5, show_default=True, help="Of the target: the backbone's own distribution."
 )
+@click.option("--dropout", type=float, default=0.2, show_default=True, help="Of the residual blocks.")
 @click.option("--held-out", type=float, default=0.05, show_default=True, help="Share of conversations kept to measure.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @low_precision_option

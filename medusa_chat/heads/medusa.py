@@ -54,6 +54,8 @@ class MedusaHeads(nn.Module):
         self.register_buffer("token_map", token_map)
         self.root_weight = None if root_weight is None else nn.Parameter(root_weight)
         self.register_buffer("embedding", embedding, persistent=False)
+        self.dropout = 0.0
+        """Share of each block's outputs that training leaves out."""
         self._project: PackedLinear | None = None
 
     @classmethod
@@ -114,7 +116,7 @@ class MedusaHeads(nn.Module):
         states = hidden.expand(heads, *hidden.shape)
         for weight, bias in zip(self.weights, self.biases, strict=True):
             inner = torch.baddbmm(bias[:heads, None], states, weight[:heads].transpose(1, 2))
-            states = states + nn.functional.silu(inner)
+            states = states + nn.functional.dropout(nn.functional.silu(inner), self.dropout, self.training)
         return states
 
     def logits(self, states: Tensor) -> Tensor:

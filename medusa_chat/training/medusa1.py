@@ -110,7 +110,6 @@ def train(backbone: Backbone, answers: Sequence[Answer], folder: Path, recipe: R
             "train with --no-see-root."
         )
     material, train_answers = prepare(backbone, answers, folder / "hidden", recipe, report)
-    torch.manual_seed(recipe.seed)
     weight: Tensor = backbone.output_layer.weight  # type: ignore[assignment]
     heads = MedusaHeads.fresh(
         weight.float(),
@@ -120,12 +119,15 @@ def train(backbone: Backbone, answers: Sequence[Answer], folder: Path, recipe: R
         token_map=material.token_map,
         embedding=backbone.embedding.float() if recipe.see_root else None,
     )
+    heads.dropout = recipe.dropout
     optimiser = torch.optim.AdamW(heads.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.95), weight_decay=0.0)
     positions = material.train_targets.positions(recipe.heads)
     steps = max(1, round(recipe.epochs * len(positions) / recipe.batch))
     start, smooth = _restore(folder / CHECKPOINT, heads, optimiser)
     with (folder / LOG).open("a", encoding="utf-8") as log:
         for step, batch in _batches(positions, recipe, start, steps):
+            # Dropout depends on seed and step alone, as the batches do.
+            torch.manual_seed(recipe.seed * 1_000_003 + step)
             rate = learning_rate(step, steps, recipe)
             loss = _step(heads, optimiser, material, batch, recipe, rate)
             smooth = loss if step == 0 else _SMOOTHING * smooth + (1 - _SMOOTHING) * loss

@@ -33,6 +33,8 @@ class Recipe:
     """Share of the steps in which the learning rate rises; afterwards it falls along a cosine."""
     soft_share: float = 0.5
     """How much of the target is the backbone's own distribution; the rest is the one token that came."""
+    dropout: float = 0.2
+    """Share of each residual block's outputs left out at random in every step, against learning by heart."""
     held_out: float = 0.05
     """Share of the conversations that is never trained on."""
     low_precision: bool = False
@@ -48,6 +50,7 @@ class Recipe:
         _require(self.learning_rate > 0, "learning rate", self.learning_rate, "above 0")
         _require(0 <= self.warmup < 1, "warm-up", self.warmup, "at least 0 and below 1")
         _require(0 <= self.soft_share <= 1, "soft share", self.soft_share, "between 0 and 1")
+        _require(0 <= self.dropout < 1, "dropout", self.dropout, "at least 0 and below 1")
         _require(0 < self.held_out < 1, "held-out share", self.held_out, "between 0 and 1")
 
     def save(self, path: Path) -> None:

@@ -106,3 +106,12 @@ def test_guesses_are_plain_types_on_the_cpu_in_any_precision(backbone: Backbone)
     guesses = heads.guess(torch.randn(32, dtype=torch.bfloat16), 7, 3, 5)
     assert (guesses.tokens.dtype, guesses.probabilities.dtype) == (torch.int64, torch.float32)
     assert (guesses.probabilities.diff(dim=-1) <= 0).all()
+
+
+def test_dropout_is_for_training_only(backbone: Backbone) -> None:
+    heads = random_heads(backbone, 2, False, None)
+    heads.dropout = 0.5
+    hidden, roots = torch.randn(4, 32), torch.zeros(4, dtype=torch.int64)
+    assert not torch.equal(heads(hidden, roots), heads(hidden, roots))
+    heads.freeze()
+    assert torch.equal(heads(hidden, roots), heads(hidden, roots))
