@@ -102,7 +102,7 @@ class Loaded:
     budget: int
     """The calibrated budget, taken when none is chosen."""
     plain_ms: float
-    """Median milliseconds of a plain step, measured right after loading: the denominator of every overhead."""
+    """Milliseconds of a plain step, timed right after loading: the denominator of every overhead."""
     notes: tuple[str, ...] = ()
     """Plain sentences the person should see (heads made for other weights, no calibration, ...)."""
 

@@ -47,7 +47,7 @@ class Session:
     heads: MedusaHeads | None
     calibration: Calibration | None
     plain_ms: float
-    """Median milliseconds of a plain step, measured right after loading."""
+    """Milliseconds of a plain step, the fastest of some timed right after loading."""
     notes: tuple[str, ...] = ()
     """Plain sentences the person should see."""
 
