@@ -7,9 +7,9 @@ from dataclasses import asdict
 import click
 
 from medusa_chat.catalog import DEFAULT_MODEL
-from medusa_chat.cli.harmless import harmless
 from medusa_chat.cli.json_lines import emit
 from medusa_chat.cli.options import json_flag
+from medusa_chat.engine.text.harmless import harmless
 
 _MARKS = {"ok": "  ", "note": "! ", "problem": "✗ "}
 

@@ -11,8 +11,8 @@ import click
 
 from medusa_chat import catalog
 from medusa_chat.catalog.size import size
-from medusa_chat.cli.harmless import harmless
 from medusa_chat.cli.pull_progress import pull_progress
+from medusa_chat.engine.text.harmless import harmless
 
 _json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object per line on stdout, nothing else.")
 _name_argument = click.argument("name", default=catalog.DEFAULT_MODEL)

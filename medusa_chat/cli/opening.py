@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from medusa_chat.cli.harmless import harmless
 from medusa_chat.cli.progress import Loading
+from medusa_chat.engine.text.harmless import harmless
 
 if TYPE_CHECKING:
     from medusa_chat.host.session import Session

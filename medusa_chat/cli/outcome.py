@@ -11,10 +11,10 @@ import click
 
 from medusa_chat import __version__
 from medusa_chat.cli.exit_codes import DONE, FAILED, INTERRUPTED
-from medusa_chat.cli.harmless import harmless
 from medusa_chat.cli.lazy import Context
 from medusa_chat.cli.main import cli
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.text.harmless import harmless
 
 
 def run(arguments: Sequence[str]) -> int:

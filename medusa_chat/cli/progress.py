@@ -8,7 +8,7 @@ from time import monotonic
 from types import TracebackType
 from typing import TypeVar
 
-from medusa_chat.cli.harmless import harmless
+from medusa_chat.engine.text.harmless import harmless
 
 _Item = TypeVar("_Item")
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from medusa_chat.catalog import Progress
-from medusa_chat.cli.harmless import harmless
+from medusa_chat.engine.text.harmless import harmless
 
 
 @contextmanager

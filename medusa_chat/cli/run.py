@@ -10,11 +10,11 @@ import click
 
 from medusa_chat.cli import options
 from medusa_chat.cli.exit_codes import DONE, INTERRUPTED
-from medusa_chat.cli.harmless import harmless
 from medusa_chat.cli.json_lines import emit
 from medusa_chat.cli.opening import open_session
 from medusa_chat.cli.progress import Loading
 from medusa_chat.cli.prompts import messages_of, prompt_argument
+from medusa_chat.engine.text.harmless import harmless
 
 if TYPE_CHECKING:
     from medusa_chat.cli.records import Told

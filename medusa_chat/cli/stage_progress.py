@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TextIO
 
-from medusa_chat.cli.harmless import harmless
+from medusa_chat.engine.text.harmless import harmless
 
 Report = Callable[[str, int, int, str], None]
 """(stage, done, of, note)"""

@@ -38,6 +38,8 @@ def test_help_and_version_import_nothing_heavy_and_no_command(arguments: list[st
         "medusa_chat.__main__",
         "medusa_chat.engine",
         "medusa_chat.engine.errors",
+        "medusa_chat.engine.text",
+        "medusa_chat.engine.text.harmless",
     }
 
 

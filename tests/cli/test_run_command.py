@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from medusa_chat.cli.harmless import harmless
 from medusa_chat.cli.options import PRECISIONS
 from medusa_chat.engine.loading import QUANTIZE
+from medusa_chat.engine.text.harmless import harmless
 
 DONE_KEYS = {
     "event",

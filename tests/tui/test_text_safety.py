@@ -5,20 +5,21 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.markup import frozen
-from medusa_chat.tui.text import fitted, showable, showable_piece
+from medusa_chat.tui.text import fitted, showable_piece
 
 
 @given(st.text(), st.text())
 def test_what_is_shown_holds_no_control_codes_however_it_is_cut(left, right):
-    shown = showable(left) + showable(right)
-    assert shown == showable(left + right)
+    shown = harmless(left) + harmless(right)
+    assert shown == harmless(left + right)
     assert all(character in "\n\t" or ord(character) >= 0x20 for character in shown)
     assert not any(0x7F <= ord(character) < 0xA0 for character in shown)
 
 
 def test_escape_codes_and_direction_overrides_become_signs():
-    assert showable("\x1b[31m a\u202eb\r\nc\x07\x9b") == "␛[31m a�b\nc␇�"
+    assert harmless("\x1b[31m a\u202eb\r\nc\x07\x9b") == "␛[31m a�b\nc␇�"
     assert showable_piece(" a\n\t\x1b") == "·a↵⇥␛"
     assert showable_piece("") == "∅"
 

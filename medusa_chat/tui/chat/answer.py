@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
+from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.markup import frozen, parser
-from medusa_chat.tui.text import showable
 from medusa_chat.tui.turn import Turn
 
 
@@ -52,7 +52,7 @@ class AnswerView(VerticalGroup):
 
     async def _write(self) -> None:
         text = self.turn.text
-        fresh, self._written = showable(text[self._written :]), len(text)
+        fresh, self._written = harmless(text[self._written :]), len(text)
         if not fresh:
             return
         if self._stream is None:
@@ -64,7 +64,7 @@ class AnswerView(VerticalGroup):
         if self._stream is not None:
             await self._stream.stop()
             self._stream = None
-        await self.query_one(Markdown).update(showable(self.turn.text))
+        await self.query_one(Markdown).update(harmless(self.turn.text))
         note = self.query_one(".note", Static)
         note.update(_note(self.turn))
         note.display = True
@@ -73,7 +73,7 @@ class AnswerView(VerticalGroup):
         """Trade the live blocks for one widget; older turns cost next to nothing that way."""
         markdowns = self.query(Markdown)
         if markdowns:
-            await self.mount(Static(frozen(showable(self.turn.text)), classes="frozen", markup=False), before=0)
+            await self.mount(Static(frozen(harmless(self.turn.text)), classes="frozen", markup=False), before=0)
             await markdowns.remove()
 
 
@@ -86,4 +86,4 @@ def _note(turn: Turn) -> Content:
 
 def failure(advice: str) -> Content:
     """Marked by a sign as well as a colour."""
-    return Content.styled(f"✗ {showable(advice)}", "bold $error")
+    return Content.styled(f"✗ {harmless(advice)}", "bold $error")

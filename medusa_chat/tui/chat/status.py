@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from textual.content import Content
 from textual.widgets import Static
 
+from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.messages import Progress
 from medusa_chat.tui.knobs import Choices, rule_label
 from medusa_chat.tui.panel.lengths import sparkline
-from medusa_chat.tui.text import FAINT, MUTED, figure, showable
+from medusa_chat.tui.text import FAINT, MUTED, figure
 from medusa_chat.tui.turn import Turn
 
 _BAR = 20
@@ -52,7 +53,7 @@ def _line(status: Status) -> Content:
 
 
 def _progress(stage: Progress, beat: int) -> Content:
-    label = showable(stage.stage).replace("\n", " ")
+    label = harmless(stage.stage).replace("\n", " ")
     wheel = (f"{_WHEEL[beat % len(_WHEEL)]} ", "$accent")
     if stage.done is None:
         return Content.assemble(wheel, (f"{label} …", "$foreground"))

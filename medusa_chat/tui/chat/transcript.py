@@ -7,8 +7,8 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.chat.answer import AnswerView, failure
-from medusa_chat.tui.text import showable
 from medusa_chat.tui.turn import Turn
 
 LIVE_ANSWERS = 3
@@ -47,7 +47,7 @@ class Transcript(VerticalScroll, can_focus=False):
     async def add(self, turn: Turn) -> AnswerView:
         """Show a question and the place its answer will grow in; whoever asks wants to see it, so follow again."""
         answer = AnswerView(turn)
-        await self.mount(Static(Content(showable(turn.question)), classes="question", markup=False), answer)
+        await self.mount(Static(Content(harmless(turn.question)), classes="question", markup=False), answer)
         for old in list(self.query(AnswerView))[:-LIVE_ANSWERS]:
             await old.freeze()
         if self.is_anchored:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from textual.content import Content
 from textual.widgets import Static
 
+from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.messages import Loaded
-from medusa_chat.tui.text import MUTED, showable
+from medusa_chat.tui.text import MUTED
 
 _KEYS = (
     ("enter", "asks"),
@@ -32,7 +33,7 @@ def _welcome(loaded: Loaded | None) -> Content:
         [
             Content.styled("Medusa Chat", "bold $primary"),
             _facts(loaded),
-            *(Content.styled(f"! {showable(note)}", "$warning") for note in notes),
+            *(Content.styled(f"! {harmless(note)}", "$warning") for note in notes),
             Content(""),
             *(Content.assemble((f"{key:<10}", "bold $accent"), (what, MUTED)) for key, what in _KEYS),
         ]
@@ -42,8 +43,8 @@ def _welcome(loaded: Loaded | None) -> Content:
 def _facts(loaded: Loaded | None) -> Content:
     if loaded is None:
         return Content.styled("The model is being loaded; you can type already.", MUTED)
-    name = Content.styled(showable(loaded.model), "$foreground")
-    facts = f"  {showable(loaded.precision)} · {showable(loaded.device)}"
+    name = Content.styled(harmless(loaded.model), "$foreground")
+    facts = f"  {harmless(loaded.precision)} · {harmless(loaded.device)}"
     if loaded.heads == 0 and not any("heads" in note for note in loaded.notes):
         off = Content.styled("\nMedusa off: no heads found. Answers are decoded plainly.", "bold $warning")
         return Content.assemble(name, (facts, MUTED), off)

@@ -7,13 +7,14 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.messages import Loaded, StepRecord
 from medusa_chat.tui.knobs import Choices
 from medusa_chat.tui.panel.figures import Figures
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.lengths import Histogram, Sparkline
 from medusa_chat.tui.panel.tree import TreeView
-from medusa_chat.tui.text import MUTED, showable
+from medusa_chat.tui.text import MUTED
 from medusa_chat.tui.turn import Turn
 
 
@@ -53,7 +54,7 @@ def _title(loaded: Loaded | None) -> Content:
     heads = f"{loaded.heads} heads" if loaded.heads > 1 else "1 head"
     return Content.assemble(
         ("Medusa", "bold $primary"),
-        (f"  {heads} · {showable(loaded.precision)} · {showable(loaded.device)}", MUTED),
+        (f"  {heads} · {harmless(loaded.precision)} · {harmless(loaded.device)}", MUTED),
     )
 
 
