@@ -37,7 +37,7 @@ def train() -> None:
 )
 @click.option("--resume", is_flag=True, help="Go on with the run in OUT, with its own recipe.")
 @click.option("--heads", type=int, default=4, show_default=True)
-@click.option("--layers", type=int, default=1, show_default=True, help="Residual blocks of each head.")
+@click.option("--layers", type=int, default=2, show_default=True, help="Residual blocks of each head.")
 @click.option("--own-output", is_flag=True, help="An output layer for each head, instead of the backbone's for all.")
 @click.option(
     "--see-root/--no-see-root",
@@ -46,11 +46,11 @@ def train() -> None:
     help="Show heads the root; others cannot read such heads.",
 )
 @click.option("--vocab", type=int, default=8_192, show_default=True, help="Most frequent tokens heads know; 0 for all.")
-@click.option("--epochs", type=float, default=3.0, show_default=True)
+@click.option("--epochs", type=float, default=5.0, show_default=True)
 @click.option("--batch", type=int, default=512, show_default=True, help="Positions a step.")
-@click.option("--learning-rate", type=float, default=4e-3, show_default=True)
+@click.option("--learning-rate", type=float, default=3e-3, show_default=True)
 @click.option(
-    "--soft-share", type=float, default=0.5, show_default=True, help="Of the target: the backbone's own distribution."
+    "--soft-share", type=float, default=0.8, show_default=True, help="Of the target: the backbone's own distribution."
 )
 @click.option("--dropout", type=float, default=0.2, show_default=True, help="Of the residual blocks.")
 @click.option("--held-out", type=float, default=0.05, show_default=True, help="Share of conversations kept to measure.")

@@ -17,7 +17,7 @@ class Recipe:
     """Medusa-1: the backbone is frozen, only heads learn."""
 
     heads: int = 4
-    layers: int = 1
+    layers: int = 2
     """Residual blocks of each head."""
     own_output: bool = False
     """Each head gets an output layer of its own, starting as the backbone's; else all share the backbone's."""
@@ -25,13 +25,13 @@ class Recipe:
     """Heads also see the token chosen after the hidden state; False makes heads other programs can read."""
     vocab: int = 8_192
     """The heads know this many of the tokens most frequent in the answers; 0 lets them know all."""
-    epochs: float = 3.0
+    epochs: float = 5.0
     batch: int = 512
     """Positions a step."""
-    learning_rate: float = 4e-3
+    learning_rate: float = 3e-3
     warmup: float = 0.05
     """Share of the steps in which the learning rate rises; afterwards it falls along a cosine."""
-    soft_share: float = 0.5
+    soft_share: float = 0.8
     """How much of the target is the backbone's own distribution; the rest is the one token that came."""
     dropout: float = 0.2
     """Share of each residual block's outputs left out at random in every step, against learning by heart."""

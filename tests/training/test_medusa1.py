@@ -150,7 +150,7 @@ def test_a_checkpoint_of_another_recipe_is_refused(
 ) -> None:
     train(backbone, answers, tmp_path, replace(RECIPE, epochs=0.2), silent)
     with pytest.raises(MedusaError, match="does not fit this run"):
-        train(backbone, answers, tmp_path, replace(RECIPE, epochs=0.2, layers=2), silent)
+        train(backbone, answers, tmp_path, replace(RECIPE, epochs=0.2, layers=3), silent)
 
 
 def test_too_few_answers_are_refused(tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]) -> None:
