@@ -91,7 +91,7 @@ rule_options = _stack(
         type=click.Choice(RULES),
         default=_DECODING.rule,
         show_default=True,
-        help=f"Which guesses are kept: {_RULES_HELP}; a lossy rule changes what the model says.",
+        help=f"Which guesses are kept: {_RULES_HELP}; above temperature 0 a lossy rule changes what the model says.",
     ),
     click.option(
         "--epsilon",

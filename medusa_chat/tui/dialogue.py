@@ -147,9 +147,11 @@ class Dialogue:
             turn.tally.plain_ms = loaded.plain_ms
 
     def _take_failed(self, failed: Failed) -> Effect:
+        """A failure of no answer ends the turn that waits for the model, and leaves a running one alone."""
         turn = self.current
         self.loading = None
-        if turn is not None and turn.running and failed.answer in (None, turn.answer):
+        concerned = failed.answer is None if self.waiting else turn is not None and failed.answer == turn.answer
+        if turn is not None and turn.running and concerned:
             self.waiting = False
             turn.take(failed)
             return Effect.ENDED

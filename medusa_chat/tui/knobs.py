@@ -148,7 +148,7 @@ KNOBS: tuple[Knob, ...] = (
          lambda choices, _: choices.decoding.decoder, _decoder),
     Knob("tree", "f3", "Tree", lambda _: "tree", "How guesses are combined into a candidate tree",
          lambda choices, _: choices.decoding.tree, _tree),
-    Knob("rule", "f4", "Rule", lambda _: "rule", "Which guesses are kept; typical and threshold are lossy: they change what is said",
+    Knob("rule", "f4", "Rule", lambda _: "rule", "Which guesses are kept; typical and threshold are lossy: above temperature 0 they change what is said",
          lambda choices, _: rule_label(choices.decoding), _rule),
     Knob("budget", "f5", "Budget", lambda _: "budget", "Nodes of the candidate tree, root included; 1 drafts nothing",
          _show_budget, _budget),

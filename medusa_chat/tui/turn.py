@@ -65,6 +65,7 @@ class Turn:
             self.stage = event
         elif isinstance(event, Finished):
             self.reason, self.statistics, self.stage = event.reason, event.statistics, None
+            self._pieces.append(event.text)
         else:
             self.failure, self.stage = event.advice, None
 

@@ -8,7 +8,7 @@ from doubles.scripted_engine import LOADED, ScriptedEngine
 from doubles.step_records import steps_of
 from textual.widgets import Static
 
-from medusa_chat.host.messages import Cancel, ChatMessage, Failed, Generate, Load, Progress
+from medusa_chat.host.messages import Cancel, ChatMessage, Failed, Finished, Generate, Load, Progress, Statistics
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import BUSY, READY
 from medusa_chat.tui.chat.status import StatusLine
@@ -90,6 +90,31 @@ async def test_escape_stops_and_keeps_what_was_written_and_typed(open_chat):
         assert chat.answer_source == written
         assert chat.note().endswith("stopped")
         assert chat.composer.text == "half a thought"
+
+
+async def test_text_held_back_until_the_stop_is_shown(open_chat):
+    async with open_chat(MARKDOWN) as chat:
+        await chat.ask()
+        chat.engine.play(3)
+        written = "".join(step.text for step in steps_of(MARKDOWN)[:3])
+        await chat.until(lambda: chat.answer_source == written)
+        statistics = Statistics(prompt_tokens=9, tokens=3, steps=3, seconds=0.1, prefill_seconds=0.1, plain_ms=10.0)
+        chat.engine.emit(Finished(chat.screen.dialogue.turns[-1].answer, "cancelled", statistics, text=" held"))
+        await chat.until(lambda: chat.answer.query_one(".note").display)
+        assert chat.answer_source == written + " held"
+
+
+async def test_a_refused_setting_leaves_the_answer_running(open_chat):
+    async with open_chat(MARKDOWN) as chat:
+        await chat.ask()
+        chat.engine.play(3)
+        written = "".join(step.text for step in steps_of(MARKDOWN)[:3])
+        await chat.until(lambda: chat.answer_source == written)
+        chat.engine.emit(Failed("refused", "These heads were never calibrated."))
+        await chat.until(lambda: chat.screen.query(".problem"))
+        assert chat.screen.dialogue.busy
+        await chat.finish()
+        assert chat.answer_source == "".join(step.text for step in steps_of(MARKDOWN))
 
 
 async def test_escape_without_an_answer_leads_back_to_the_composer(open_chat):
