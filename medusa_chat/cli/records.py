@@ -25,7 +25,7 @@ class Told:
     def add(self, step: Step) -> None:
         self.text += step.text
         self.tokens.extend(step.tokens)
-        self.tally.add(len(step.tokens), step.ms.total)
+        self.tally.add(len(step.tokens), step.ms.total, step.plain_ms)
         if self.decoder == "plain":
             # Its own steps are the better measure: they grow with the conversation as those after loading do not.
             self.tally.plain_ms = self.tally.step_ms

@@ -43,7 +43,9 @@ def run(prompt: str | None, **flags: Any) -> int:
         session = open_session(flags, loading)
     if session.heads is None and flags["decoder"] is None:
         decoding = replace(decoding, decoder="plain")
-    answer = session.start(session.prompt_ids(messages), sampling, decoding, limits, loading.reading)
+    prompt_ids = session.prompt_ids(messages)
+    measured = flags["stats"] or flags["as_json"]
+    answer = session.start(prompt_ids, sampling, decoding, limits, loading.reading, probe=measured)
     told = _tell(session, answer, decoding.decoder, flags["as_json"])
     if flags["as_json"]:
         from medusa_chat.cli.records import done_event

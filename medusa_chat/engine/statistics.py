@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from statistics import median
 
 
 @dataclass(slots=True)
@@ -13,14 +14,20 @@ class Tally:
     """
 
     plain_ms: float | None = None
-    """Milliseconds of a plain step on this machine in this run; None leaves overhead and speedup unknown."""
+    """Milliseconds of a plain step on this machine in this run, the median of those timed between the steps as soon
+    as there is one; None leaves overhead and speedup unknown."""
     tokens: int = 0
     steps: int = 0
     ms: float = 0.0
     lengths: dict[int, int] = field(default_factory=dict)
     """Accepted length -> number of steps."""
+    _plain: list[float] = field(default_factory=list)
 
-    def add(self, accepted_length: int, ms: float) -> None:
+    def add(self, accepted_length: int, ms: float, plain_ms: float | None = None) -> None:
+        """One more step; `plain_ms` of a plain step timed beside it, if one was."""
+        if plain_ms is not None:
+            self._plain.append(plain_ms)
+            self.plain_ms = median(self._plain)
         self.tokens += accepted_length
         self.steps += 1
         self.ms += ms

@@ -63,3 +63,5 @@ class Step:
     """What became showable in this step; half characters and possible stop strings are held back."""
     finish: Reason | None = None
     """Set on the last step of an answer."""
+    plain_ms: float | None = None
+    """Milliseconds of a plain step at this very place and moment, where one was timed (some steps only)."""

@@ -102,7 +102,7 @@ class Loaded:
     budget: int
     """The calibrated budget, taken when none is chosen."""
     plain_ms: float
-    """Milliseconds of a plain step, timed right after loading: the denominator of every overhead."""
+    """Milliseconds of a plain step, timed right after loading; those timed during an answer take its place."""
     notes: tuple[str, ...] = ()
     """Plain sentences the person should see (heads made for other weights, no calibration, ...)."""
 
@@ -141,6 +141,8 @@ class StepRecord:
     commit_ms: float
     reasons: tuple[RejectionRecord, ...] = ()
     finish: Reason | None = None
+    plain_ms: float | None = None
+    """Of a plain step timed beside this one; most steps have none."""
 
     @property
     def ms(self) -> float:

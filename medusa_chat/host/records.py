@@ -25,6 +25,7 @@ def step_record(step: Step, tokenizer: PreTrainedTokenizerBase) -> StepRecord:
             RejectionRecord(reason.node, reason.probability, reason.needed, reason.entropy) for reason in step.reasons
         ),
         finish=step.finish,
+        plain_ms=step.plain_ms,
     )
 
 

@@ -40,7 +40,9 @@ class RecordedSession:
     def answer(self, request: Generate, on_progress: Callable[[int, int], None]) -> RecordedAnswer:
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         prompt_ids = self._session.prompt_ids(messages)
-        answer = self._session.start(prompt_ids, request.sampling, request.decoding, request.limits, on_progress)
+        answer = self._session.start(
+            prompt_ids, request.sampling, request.decoding, request.limits, on_progress, probe=True
+        )
         return RecordedAnswer(self._session, answer)
 
 

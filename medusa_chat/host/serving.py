@@ -134,7 +134,7 @@ class Service:
         reason: Reason = "cancelled"
         try:
             for step in _steered(answer, steering):
-                tally.add(len(step.tokens), step.ms)
+                tally.add(len(step.tokens), step.ms, step.plain_ms)
                 batch.add(step)
                 reason = step.finish or reason
         finally:

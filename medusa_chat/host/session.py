@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -28,11 +28,15 @@ from medusa_chat.engine.step import Step
 from medusa_chat.engine.text.detokenizer import Detokenizer
 from medusa_chat.engine.text.ending import Ending
 from medusa_chat.engine.text.template import render
+from medusa_chat.engine.tree import CandidateTree
 from medusa_chat.heads.medusa import MedusaHeads
 from medusa_chat.heads.store import load_heads
 
 DEFAULT_BUDGET = 8
 """Nodes per step where no calibration names a better budget."""
+
+PROBE_EVERY = 32
+"""Steps between two plain steps timed for comparison: about 3 % of the time."""
 
 
 @dataclass(slots=True)
@@ -87,15 +91,19 @@ class Session:
         decoding: Decoding,
         limits: Limits,
         on_progress: Callable[[int, int], None] | None = None,
+        *,
+        probe: bool = False,
     ) -> Answer:
         """An answer that is decoded while it is iterated.
 
         `on_progress(done, total)` is told how much of the prompt was read; it may raise to stop the reading.
+        With `probe` a plain step is timed now and then, without being kept (`Step.plain_ms`): what else the machine
+        does, and how long the context is, then weighs on both sides of the overhead.
 
         Raises:
             MedusaError: the options ask for what this model cannot do.
         """
-        return Answer(self, prompt_ids, sampling, decoding, limits, on_progress)
+        return Answer(self, prompt_ids, sampling, decoding, limits, on_progress, probe)
 
 
 class Answer:
@@ -109,12 +117,14 @@ class Answer:
         decoding: Decoding,
         limits: Limits,
         on_progress: Callable[[int, int], None] | None = None,
+        probe: bool = False,
     ) -> None:
         self.prompt_tokens = len(prompt_ids)
         self.prefill_seconds = 0.0
         self._session = session
         self._prompt_ids = prompt_ids
         self._on_progress = on_progress
+        self._probe = probe
         self._sampler = Sampler(sampling, session.backbone.device)
         self._ending = Ending(limits, session.backbone.eos_ids, Detokenizer(session.tokenizer))
         self._lookup = PromptLookup()
@@ -134,7 +144,18 @@ class Answer:
         began = perf_counter()
         read_prompt(self._session.backbone, self._prompt_ids, self._on_progress)
         self.prefill_seconds = perf_counter() - began
-        yield from decode(self._session.backbone, self._controls, self._sampler, self._prompt_ids, self._ending)
+        for step in decode(self._session.backbone, self._controls, self._sampler, self._prompt_ids, self._ending):
+            yield replace(step, plain_ms=self._plain_ms(step)) if self._probe else step
+
+    def _plain_ms(self, step: Step) -> float | None:
+        """A step of one node is a plain step; behind some of the others one is timed and forgotten."""
+        if len(step.tree) == 1:
+            return step.ms.total
+        if step.finish is not None or step.index % PROBE_EVERY != 1:
+            return None
+        began = perf_counter()
+        self._session.backbone.verify(CandidateTree.root_only(step.tokens[-1]))
+        return 1000.0 * (perf_counter() - began)
 
     def adjust(self, decoding: Decoding) -> None:
         """New options from the next step on.

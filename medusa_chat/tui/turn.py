@@ -87,7 +87,7 @@ class Turn:
 
     def _add(self, step: StepRecord) -> None:
         length = len(step.tokens)
-        self.tally.add(length, step.ms)
+        self.tally.add(length, step.ms, step.plain_ms)
         self.lengths.append(length)
         self._recent.append((length, step.ms))
         self._pieces.append(step.text)

@@ -1,0 +1,61 @@
+"""A loaded model and its answers: plain steps timed in between change nothing but the figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from doubles.tiny_models import save_tiny_model
+
+from medusa_chat.engine.options import Decoding, Limits, Sampling
+from medusa_chat.engine.statistics import Tally
+from medusa_chat.engine.step import Step
+from medusa_chat.host.session import PROBE_EVERY, Session
+
+PROMPT = [{"role": "user", "content": "Count as far as you can."}]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    folder: Path = tmp_path_factory.mktemp("model")
+    return Session.open(str(save_tiny_model(folder, heads=3)))
+
+
+def _steps(session: Session, decoding: Decoding, *, probe: bool) -> list[Step]:
+    limits = Limits(max_tokens=3 * PROBE_EVERY)
+    session.backbone.eos_ids = frozenset()
+    return list(session.start(session.prompt_ids(PROMPT), Sampling(), decoding, limits, probe=probe))
+
+
+def test_timing_plain_steps_in_between_changes_no_token(session: Session) -> None:
+    decoding = Decoding(budget=5)
+    probed = _steps(session, decoding, probe=True)
+    ids = list(session.backbone.ids)
+    quiet = _steps(session, decoding, probe=False)
+    assert [step.tokens for step in probed] == [step.tokens for step in quiet]
+    assert ids == session.backbone.ids
+    assert session.backbone.length == len(ids)
+
+
+def test_a_plain_step_is_timed_after_the_first_step_and_now_and_then(session: Session) -> None:
+    steps = _steps(session, Decoding(budget=5), probe=True)
+    drafted = [step for step in steps if len(step.tree) > 1 and step.finish is None]
+    assert len(drafted) > PROBE_EVERY
+    for step in drafted:
+        assert (step.plain_ms is not None) == (step.index % PROBE_EVERY == 1)
+    assert all(step.plain_ms is None for step in _steps(session, Decoding(budget=5), probe=False))
+
+
+def test_steps_of_plain_decoding_are_their_own_measure(session: Session) -> None:
+    steps = _steps(session, Decoding(decoder="plain"), probe=True)
+    assert [step.plain_ms for step in steps] == [step.ms.total for step in steps]
+
+
+def test_figures_follow_the_plain_steps_timed_between() -> None:
+    tally = Tally(plain_ms=50.0)
+    tally.add(2, 12.0)
+    assert tally.overhead == pytest.approx(12.0 / 50.0)
+    for plain_ms in (10.0, 11.0, 90.0):
+        tally.add(2, 12.0, plain_ms)
+    assert tally.plain_ms == 11.0
+    assert tally.speedup == pytest.approx(2 / (12.0 / 11.0))
