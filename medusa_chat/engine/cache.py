@@ -82,8 +82,8 @@ class TreeCache(Cache):
     def commit(self, path: Sequence[int]) -> None:
         """Of the rows written on trial keep those at the offsets `path` (rising), in that order."""
         in_place = list(path) == list(range(len(path)))
+        rows = None if in_place else torch.tensor(path, device=self._rows[0].keys.device)
         for layer in self._rows:
-            rows = None if in_place else torch.tensor(path, device=layer.keys.device)
             layer.keep(rows, len(path))
 
     def rewind(self, length: int) -> None:
