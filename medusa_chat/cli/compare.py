@@ -81,7 +81,7 @@ def _answer(session: Session, prompt_ids: list[int], sampling: Sampling, lane: D
     from medusa_chat.engine.statistics import Tally
 
     answer = session.start(prompt_ids, sampling, lane, limits)
-    told = Told(lane.decoder, answer.prompt_tokens, Tally(session.plain_ms))
+    told = Told(lane, answer.prompt_tokens, Tally(session.plain_ms))
     follow(answer, told, on_step=lambda _step: None, on_rest=lambda _text: None)
     return told
 
@@ -144,7 +144,7 @@ def _table(answers: list[Told]) -> Any:
     for told in answers:
         tally = told.tally
         grid.add_row(
-            told.decoder,
+            told.label,
             str(tally.tokens),
             shown(tally.tokens_per_second, 1),
             shown(tally.acceleration_rate),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from medusa_chat.engine.options import Reason
+from medusa_chat.engine.options import Decoding, Reason
 from medusa_chat.engine.statistics import Tally
 from medusa_chat.engine.step import Step
 
@@ -14,13 +14,27 @@ from medusa_chat.engine.step import Step
 class Told:
     """An answer as it grew, and how it ended."""
 
-    decoder: str
+    decoding: Decoding
     prompt_tokens: int
     tally: Tally
     text: str = ""
     tokens: list[int] = field(default_factory=list)
     reason: Reason = "cancelled"
     """Stays so when no step says why the answer ended."""
+
+    @property
+    def decoder(self) -> str:
+        return self.decoding.decoder
+
+    @property
+    def lossy(self) -> bool:
+        """Plain decoding drafts nothing a rule could let pass."""
+        return self.decoding.lossy and self.decoder != "plain"
+
+    @property
+    def label(self) -> str:
+        """The decoder, and a word of warning where its rule changes what is said."""
+        return f"{self.decoder}, lossy" if self.lossy else self.decoder
 
     def add(self, step: Step) -> None:
         self.text += step.text
@@ -60,6 +74,8 @@ def done_event(told: Told, **more: Any) -> dict[str, Any]:
     return {
         "event": "done",
         "decoder": told.decoder,
+        "rule": told.decoding.rule,
+        "lossy": told.lossy,
         "reason": told.reason,
         "text": told.text,
         "tokens": told.tokens,

@@ -18,6 +18,7 @@ from medusa_chat.engine.text.harmless import harmless
 
 if TYPE_CHECKING:
     from medusa_chat.cli.records import Told
+    from medusa_chat.engine.options import Decoding
     from medusa_chat.host.session import Answer, Session
 
 
@@ -46,7 +47,7 @@ def run(prompt: str | None, **flags: Any) -> int:
     prompt_ids = session.prompt_ids(messages)
     measured = flags["stats"] or flags["as_json"]
     answer = session.start(prompt_ids, sampling, decoding, limits, loading.reading, probe=measured)
-    told = _tell(session, answer, decoding.decoder, flags["as_json"])
+    told = _tell(session, answer, decoding, flags["as_json"])
     if flags["as_json"]:
         from medusa_chat.cli.records import done_event
 
@@ -56,13 +57,13 @@ def run(prompt: str | None, **flags: Any) -> int:
     return INTERRUPTED if told.reason == "cancelled" else DONE
 
 
-def _tell(session: Session, answer: Answer, decoder: str, as_json: bool) -> Told:
+def _tell(session: Session, answer: Answer, decoding: Decoding, as_json: bool) -> Told:
     """Print the answer as it grows."""
     from medusa_chat.cli.answering import follow
     from medusa_chat.cli.records import Told, step_event
     from medusa_chat.engine.statistics import Tally
 
-    told = Told(decoder, answer.prompt_tokens, Tally(session.plain_ms))
+    told = Told(decoding, answer.prompt_tokens, Tally(session.plain_ms))
     clean = harmless if sys.stdout.isatty() else str
 
     def show(text: str) -> None:
@@ -79,7 +80,7 @@ def _tell(session: Session, answer: Answer, decoder: str, as_json: bool) -> Told
 def _figures(told: Told, prefill_seconds: float) -> str:
     tally = told.tally
     parts = [
-        f"{told.decoder}: {tally.tokens} tokens in {tally.ms / 1000.0:.2f} s after {prefill_seconds:.2f} s of reading "
+        f"{told.label}: {tally.tokens} tokens in {tally.ms / 1000.0:.2f} s after {prefill_seconds:.2f} s of reading "
         f"{told.prompt_tokens}",
         _figure("tokens/s", tally.tokens_per_second, 1),
         _figure("tokens per step", tally.acceleration_rate, 2),

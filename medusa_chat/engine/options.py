@@ -104,6 +104,11 @@ class Decoding:
     def lossy(self) -> bool:
         return self.rule in LOSSY_RULES
 
+    @property
+    def rule_label(self) -> str:
+        """For showing: a rule that changes the answers' distribution never appears without that word."""
+        return f"{self.rule}, lossy" if self.lossy else self.rule
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

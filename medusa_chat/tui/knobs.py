@@ -138,18 +138,13 @@ def _name_bound(decoding: Decoding) -> str:
     return "epsilon" if decoding.rule == "typical" else "threshold"
 
 
-def rule_label(decoding: Decoding) -> str:
-    """A rule that changes the answers' distribution never appears without that word."""
-    return f"{decoding.rule}, lossy" if decoding.lossy else decoding.rule
-
-
 KNOBS: tuple[Knob, ...] = (
     Knob("decoder", "f2", "Decoder", lambda _: "decoder", "Who drafts: nobody (plain), the Medusa heads, or prompt lookup",
          lambda choices, _: choices.decoding.decoder, _decoder),
     Knob("tree", "f3", "Tree", lambda _: "tree", "How guesses are combined into a candidate tree",
          lambda choices, _: choices.decoding.tree, _tree),
     Knob("rule", "f4", "Rule", lambda _: "rule", "Which guesses are kept; typical and threshold are lossy: above temperature 0 they change what is said",
-         lambda choices, _: rule_label(choices.decoding), _rule),
+         lambda choices, _: choices.decoding.rule_label, _rule),
     Knob("budget", "f5", "Budget", lambda _: "budget", "Nodes of the candidate tree, root included; 1 drafts nothing",
          _show_budget, _budget),
     Knob("heads", "f6", "Heads", lambda _: "heads", "How many heads draft", _show_heads, _heads),

@@ -160,3 +160,20 @@ def test_a_terminal_is_shown_control_characters_a_pipe_gets_them_as_they_are(
     assert medusa(*common).out == text + "\n"
     monkeypatch.setattr("medusa_chat.cli.run.sys", SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True)))
     assert medusa(*common).out == harmless(text) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("decoder", "rule", "lossy"),
+    [
+        ("medusa", "typical", True),
+        ("lookup", "threshold", True),
+        ("plain", "typical", False),
+        ("medusa", "lossless", False),
+    ],
+)
+def test_a_lossy_rule_is_called_so_wherever_figures_stand(medusa, tiny_model, decoder, rule, lossy):
+    asked = ("hello", "--model", tiny_model, "--max-tokens", "5", "--rule", rule, "--temperature", "1", "--seed", "1")
+    done = medusa("run", *asked, "--decoder", decoder, "--json").events[-1]
+    assert (done["rule"], done["lossy"]) == (rule, lossy)
+    assert (f"{decoder}, lossy:" in medusa("run", *asked, "--decoder", decoder, "--stats").err) == lossy
+    assert (f"{decoder}, lossy" in medusa("compare", *asked, "--decoders", decoder).out) == lossy

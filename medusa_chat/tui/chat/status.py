@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.messages import Progress
-from medusa_chat.tui.knobs import Choices, rule_label
+from medusa_chat.tui.knobs import Choices
 from medusa_chat.tui.panel.lengths import sparkline
 from medusa_chat.tui.text import FAINT, MUTED, figure
 from medusa_chat.tui.turn import Turn
@@ -71,7 +71,7 @@ def _progress(stage: Progress, beat: int) -> Content:
 def summary(turn: Turn | None, choices: Choices, longest: int) -> Content:
     """The panel in one line. What is cut off first on a small screen comes last; that a rule is lossy comes first."""
     decoding = choices.decoding
-    lossy = Content.styled(f"{rule_label(decoding)}  " if decoding.lossy else "", "bold $warning")
+    lossy = Content.styled(f"{decoding.rule_label}  " if decoding.lossy else "", "bold $warning")
     settings = decoding.decoder if decoding.lossy else f"{decoding.decoder} · {decoding.rule}"
     if turn is None or not turn.tally.steps:
         return Content.assemble(lossy, (f"{settings}  ctrl+t opens the panel", MUTED))
