@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerBase
 from medusa_chat import catalog
 from medusa_chat.engine.acceptance import rule_for
 from medusa_chat.engine.backbone import Backbone
-from medusa_chat.engine.cost import step_ms
+from medusa_chat.engine.cost import pass_ms, step_ms
 from medusa_chat.engine.decode import Controls, decode, read_prompt
 from medusa_chat.engine.drafters.base import Drafter
 from medusa_chat.engine.drafters.lookup import PromptLookup
@@ -116,8 +116,8 @@ class Answer:
         sampling: Sampling,
         decoding: Decoding,
         limits: Limits,
-        on_progress: Callable[[int, int], None] | None = None,
-        probe: bool = False,
+        on_progress: Callable[[int, int], None] | None,
+        probe: bool,
     ) -> None:
         self.prompt_tokens = len(prompt_ids)
         self.prefill_seconds = 0.0
@@ -153,9 +153,7 @@ class Answer:
             return step.ms.total
         if step.finish is not None or step.index % PROBE_EVERY != 1:
             return None
-        began = perf_counter()
-        self._session.backbone.verify(CandidateTree.root_only(step.tokens[-1]))
-        return 1000.0 * (perf_counter() - began)
+        return pass_ms(self._session.backbone, CandidateTree.root_only(step.tokens[-1]))
 
     def adjust(self, decoding: Decoding) -> None:
         """New options from the next step on.

@@ -33,10 +33,6 @@ def state_dir() -> Path:
     return _made(_base("state") or platformdirs.user_state_path(APP, appauthor=False))
 
 
-def cache_dir() -> Path:
-    return _made(_base("cache") or platformdirs.user_cache_path(APP, appauthor=False))
-
-
 def models_dir() -> Path:
     """One folder per model: its pulled weights, and the user's own card and heads for it."""
     return _made(data_dir() / "models")

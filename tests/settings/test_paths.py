@@ -10,7 +10,7 @@ import pytest
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.settings import paths
 
-FOLDERS = (paths.config_dir, paths.data_dir, paths.state_dir, paths.cache_dir, paths.models_dir)
+FOLDERS = (paths.config_dir, paths.data_dir, paths.state_dir, paths.models_dir)
 
 
 def test_home_variable_moves_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
