@@ -75,6 +75,10 @@ class Chat:
         width = widget.size.width
         return "\n".join(widget.render_line(row).text[:width].rstrip() for row in range(widget.size.height))
 
+    async def sees(self, text: str, selector: str | type[Widget]) -> None:
+        """Wait until a widget, once it is laid out, has this text on the screen; the test fails when it never has."""
+        await self.until(lambda: any(text in self.shown(widget) for widget in self.screen.query(selector)))
+
     def note(self) -> str:
         return str(self.answer.query_one(".note", Static).render())
 

@@ -47,7 +47,7 @@ async def test_first_the_screen_then_the_engine(open_chat):
     async with open_chat(engine=Slow("Paris."), ready=False) as chat:
         await chat.until(lambda: chat.engine.sent(Load))
         await chat.until(lambda: "reading weights" in chat.shown(chat.screen.query_one(StatusLine)))
-        assert " 50 %" in chat.shown(chat.screen.query_one(StatusLine))
+        await chat.sees(" 50 %", StatusLine)
         chat.composer.text = "Asked early?"
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.screen.query(AnswerView))
@@ -209,8 +209,7 @@ async def test_a_failure_to_load_is_told_and_the_question_survives(open_chat):
         await chat.until(lambda: chat.composer.text == "Hello?")
         assert "There is no model [tiny]" in chat.note()
     async with open_chat(engine=Broken("x"), ready=False) as chat:
-        await chat.until(lambda: chat.screen.query(".problem"))
-        assert "There is no model [tiny]" in chat.shown(chat.screen.query_one(".problem"))
+        await chat.sees("There is no model [tiny]", ".problem")
 
 
 async def test_late_events_of_another_answer_are_ignored(open_chat):
@@ -238,8 +237,8 @@ async def test_foreign_text_is_shown_as_it_is(open_chat):
         await chat.finish()
         question = chat.screen.query(".question").first(Static)
         answer = chat.answer.query_one("MarkdownParagraph")
-        for shown in (chat.shown(question), chat.shown(answer)):
-            assert shown.replace("\n", " ").split() == safe.split()
+        for widget in (question, answer):
+            await chat.until(lambda widget=widget: chat.shown(widget).replace("\n", " ").split() == safe.split())
         for widget in (question, answer):
             assert not any(
                 segment.style and (segment.style.link or segment.style.meta.get("@click"))
@@ -289,11 +288,10 @@ async def test_old_answers_are_frozen_but_still_there(open_chat):
 async def test_no_heads_is_said_plainly(open_chat):
     bare = replace(LOADED, heads=0, notes=("The heads [x] belong to other weights.",))
     async with open_chat(loaded=bare) as chat:
-        welcome = chat.shown(chat.screen.query_one(Welcome))
-        assert "The heads [x] belong to other weights." in welcome
-        assert "Medusa off" in chat.shown(chat.screen.query_one("#panel-title"))
+        await chat.sees("The heads [x] belong to other weights.", Welcome)
+        await chat.sees("Medusa off", "#panel-title")
     async with open_chat(loaded=replace(LOADED, heads=0), size=(80, 24)) as chat:
-        assert "Medusa off: no heads found" in chat.shown(chat.screen.query_one(Welcome))
+        await chat.sees("Medusa off: no heads found", Welcome)
 
 
 async def test_the_palette_saves_a_picture(open_chat, tmp_path, monkeypatch):

@@ -39,9 +39,11 @@ async def test_the_figures_are_those_of_the_tally(open_chat):
             *("rate", f"{tally.acceleration_rate:.2f}", f"{tally.acceleration_rate:.2f}"),
             *("overhead", f"{tally.overhead:.2f}", f"{tally.overhead:.2f}"),
         ]
-        shares = [line.split()[-2] for line in chat.shown(chat.screen.query_one(Histogram)).splitlines()]
-        assert shares == [f"{100 * tally.lengths.get(length, 0) / tally.steps:.0f}" for length in range(1, 6)]
-        assert len(chat.shown(chat.screen.query_one(Sparkline)).splitlines()[-1]) == tally.steps
+        shares = [[f"{100 * tally.lengths.get(length, 0) / tally.steps:.0f}"] for length in range(1, 6)]
+        rows = chat.screen.query_one(Histogram)
+        await chat.until(lambda: [line.split()[-2:-1] for line in chat.shown(rows).splitlines()] == shares)
+        trend = chat.screen.query_one(Sparkline)
+        await chat.until(lambda: [len(line) for line in chat.shown(trend).splitlines()[-1:]] == [tally.steps])
 
 
 async def test_the_tree_lights_the_accepted_path(open_chat):
