@@ -11,6 +11,7 @@ import torch
 
 from medusa_chat.engine.acceptance.base import AcceptanceRule
 from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.drafters.base import DraftContext, Drafter
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.sampling import Sampler
@@ -25,8 +26,7 @@ class Controls:
 
     drafter: Drafter
     rule: AcceptanceRule
-    budget: int
-    """Nodes of the tree, root included."""
+    budget: Budget
 
 
 def read_prompt(
@@ -71,6 +71,7 @@ def decode(
         ids.extend(step.tokens)
         finish = step.finish
         controls.drafter.observe(step)
+        controls.budget.observe(step)
         yield step
 
 
@@ -78,7 +79,7 @@ def decode(
 def _step(index: int, backbone: Backbone, controls: Controls, sampler: Sampler, ids: list[int], ending: Ending) -> Step:
     rule = controls.rule
     clock = [perf_counter()]
-    tree = controls.drafter.propose(DraftContext(ids, backbone.last_hidden), min(controls.budget, backbone.room))
+    tree = controls.drafter.propose(DraftContext(ids, backbone.last_hidden), controls.budget).first(backbone.room)
     clock.append(perf_counter())
     readout = backbone.verify(tree)
     clock.append(perf_counter())

@@ -51,6 +51,19 @@ class CandidateTree:
             torch.tensor(scores, dtype=torch.float32),
         )
 
+    def first(self, nodes: int) -> CandidateTree:
+        """The first `nodes` nodes: a tree again, because parents come first. All of it when there are no more."""
+        if nodes >= len(self):
+            return self
+        return CandidateTree(self.tokens[:nodes], self.parents[:nodes], self.scores[:nodes])
+
+    def worths(self) -> list[float]:
+        """For each guessed node, in node order, the product of scores from the root down to it."""
+        worths = [1.0]
+        for parent, score in zip(self.parents.tolist()[1:], self.scores.tolist()[1:], strict=True):
+            worths.append(worths[parent] * score)
+        return worths[1:]
+
     def depths(self) -> Tensor:
         """[n] int64: edges between a node and the root."""
         return self.ancestry().sum(dim=1) - 1

@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerBase
 from medusa_chat import catalog
 from medusa_chat.engine.acceptance import rule_for
 from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.cost import pass_ms, step_ms
 from medusa_chat.engine.decode import Controls, decode, read_prompt
 from medusa_chat.engine.drafters.base import Drafter
@@ -171,7 +172,7 @@ class Answer:
 
     def _controls_for(self, decoding: Decoding) -> Controls:
         budget = decoding.budget if decoding.budget is not None else self._session.budget
-        return Controls(self._drafter_for(decoding), rule_for(decoding), budget)
+        return Controls(self._drafter_for(decoding), rule_for(decoding), FixedBudget(budget))
 
     def _drafter_for(self, decoding: Decoding) -> Drafter:
         match decoding.decoder:

@@ -10,6 +10,7 @@ from doubles.tiny_families import Reference
 
 from medusa_chat.engine.acceptance import AcceptanceRule, Lossless
 from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.budget import Budget, FixedBudget
 from medusa_chat.engine.decode import Controls, decode
 from medusa_chat.engine.drafters.base import Drafter
 from medusa_chat.engine.drafters.plain import Plain
@@ -33,7 +34,7 @@ class Bench:
         drafter: Drafter | None = None,
         *,
         rule: AcceptanceRule | None = None,
-        budget: int = 16,
+        budget: int | Budget = 16,
         max_tokens: int = 24,
         eos: Sequence[int] = (),
         controls: Controls | None = None,
@@ -41,6 +42,7 @@ class Bench:
         **sampling: Any,
     ) -> list[Step]:
         """All steps of one answer; checks after each that cache and tokens agree."""
+        budget = FixedBudget(budget) if isinstance(budget, int) else budget
         controls = controls or Controls(drafter or Plain(), rule or Lossless(), budget)
         ending = Ending(Limits(max_tokens=max_tokens), frozenset(eos))
         sampler = Sampler(Sampling(**sampling))

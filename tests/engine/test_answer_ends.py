@@ -12,6 +12,7 @@ from doubles.tiny_families import VOCAB, Reference, tiny_model
 
 from medusa_chat.engine.acceptance import Greedy, Lossless
 from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.decode import Controls, decode, read_prompt
 from medusa_chat.engine.drafters.base import Drafter
 from medusa_chat.engine.drafters.lookup import PromptLookup
@@ -191,7 +192,7 @@ def test_tree_deeper_than_the_heads_and_ranks_beyond_their_guesses(llama: Bench)
 
 def test_cancelling_between_steps_leaves_a_cache_that_is_right(bench: Bench) -> None:
     for stop_after in (0, 1, 2, 3):
-        controls = Controls(knowing(bench, PROMPT), Lossless(), 64)
+        controls = Controls(knowing(bench, PROMPT), Lossless(), FixedBudget(64))
         sampler, ending = Sampler(Sampling()), Ending(Limits(max_tokens=40), frozenset())
         steps = decode(bench.backbone, controls, sampler, PROMPT, ending)
         ids = [*PROMPT, *(token for _ in range(stop_after) for token in next(steps).tokens)]

@@ -79,3 +79,15 @@ def test_root_only(root: int) -> None:
 def test_what_is_no_tree_is_refused(tokens: list[int], parents: list[int], scores: list[float]) -> None:
     with pytest.raises(ValueError, match=r"tree needs|must be the root"):
         CandidateTree.build(tokens, parents, scores)
+
+
+@given(trees(), st.integers(1, 45))
+def test_the_first_nodes_are_a_tree_of_their_own(tree: CandidateTree, nodes: int) -> None:
+    cut = tree.first(nodes)
+    assert len(cut) == min(nodes, len(tree))
+    again = CandidateTree.build(cut.tokens.tolist(), cut.parents.tolist(), cut.scores.tolist())
+    assert again.worths() == tree.worths()[: len(cut) - 1]
+
+
+def test_worth_is_the_product_along_the_path() -> None:
+    assert CandidateTree.build([7, 1, 2, 3], [-1, 0, 0, 2], [1.0, 0.5, 0.25, 0.5]).worths() == [0.5, 0.25, 0.125]

@@ -14,6 +14,7 @@ from doubles.tiny_families import VOCAB, WINDOW, Reference, tiny_model
 
 from medusa_chat.engine.acceptance import AcceptanceRule, Greedy, Lossless, Threshold, Typical
 from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.decode import Controls
 from medusa_chat.engine.drafters.base import Drafter
 from medusa_chat.engine.drafters.lookup import PromptLookup
@@ -113,11 +114,15 @@ def test_swapping_drafter_rule_and_budget_between_steps_keeps_the_text(bench: Be
         def swap(controls: Controls, drafters: list[Drafter] = drafters, used: set[int] = used) -> None:
             controls.drafter = draw.choice(drafters)
             controls.rule = draw.choice(EXACT)
-            controls.budget = draw.choice([1, 3, 12, 40])
+            controls.budget = FixedBudget(draw.choice([1, 3, 12, 40]))
             used.add(id(controls.drafter))
 
         steps = bench.answer(
-            prompt, controls=Controls(Plain(), Greedy(), 1), before_step=swap, max_tokens=40, temperature=0.0
+            prompt,
+            controls=Controls(Plain(), Greedy(), FixedBudget(1)),
+            before_step=swap,
+            max_tokens=40,
+            temperature=0.0,
         )
         assert tokens_of(steps) == bench.plain(prompt, 40)
         assert len(used) > 1

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.drafters.base import DraftContext
 from medusa_chat.engine.drafters.lookup import MATCH_LENGTHS, PromptLookup
 from medusa_chat.engine.step import Step, Timings
@@ -15,7 +16,7 @@ from medusa_chat.engine.tree import CandidateTree
 
 
 def guessed(ids: list[int], budget: int = 8, drafter: PromptLookup | None = None) -> list[int]:
-    tree = (drafter or PromptLookup()).propose(DraftContext(ids, None), budget)
+    tree = (drafter or PromptLookup()).propose(DraftContext(ids, None), FixedBudget(budget))
     assert tree.parents.tolist() == list(range(-1, len(tree) - 1)), "a chain"
     assert int(tree.tokens[0]) == ids[-1]
     return tree.tokens.tolist()[1:]
@@ -68,7 +69,7 @@ def test_scores_follow_how_often_guesses_held() -> None:
     drafter = PromptLookup()
 
     def step(kept: int) -> float:
-        tree = drafter.propose(DraftContext([1, 2, 3, 4, 5, 1, 2], None), 5)
+        tree = drafter.propose(DraftContext([1, 2, 3, 4, 5, 1, 2], None), FixedBudget(5))
         drafter.observe(Step(1, tree, tuple(range(kept + 1)), (0,) * (kept + 1), Timings()))
         return float(tree.scores[1])
 
@@ -81,7 +82,7 @@ def test_scores_follow_how_often_guesses_held() -> None:
 def test_steps_of_other_drafters_say_nothing_about_lookup() -> None:
     drafter = PromptLookup()
     ids = [1, 2, 3, 1, 2]
-    before = drafter.propose(DraftContext(ids, None), 4).scores.tolist()
+    before = drafter.propose(DraftContext(ids, None), FixedBudget(4)).scores.tolist()
     other = CandidateTree.build([2, 9], [-1, 0], [1.0, 0.5])
     drafter.observe(Step(1, other, (0,), (3,), Timings()))
-    assert drafter.propose(DraftContext(ids, None), 4).scores.tolist() == before
+    assert drafter.propose(DraftContext(ids, None), FixedBudget(4)).scores.tolist() == before

@@ -14,6 +14,7 @@ from doubles.engine_bench import Bench, tokens_of
 from doubles.guessing_heads import ChancyHeads, FixedHeads
 from doubles.tiny_families import VOCAB
 
+from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.drafters.base import DraftContext
 from medusa_chat.engine.drafters.guesses import Guesses
 from medusa_chat.engine.drafters.medusa import Medusa
@@ -198,15 +199,15 @@ def test_drafter_uses_no_more_heads_and_ranks_than_asked() -> None:
     heads = FixedHeads([[10, 11, 12], [20, 21, 22], [30, 31, 32]])
     hidden = torch.zeros(4)
     for count, top_k in ((1, 1), (2, 2), (3, 3), (9, 9)):
-        tree = Medusa(heads, CartesianShape(), count, top_k).propose(DraftContext([1, 2], hidden), 256)
+        tree = Medusa(heads, CartesianShape(), count, top_k).propose(DraftContext([1, 2], hidden), FixedBudget(256))
         offered = {int(token) for token in tree.tokens[1:]}
         assert offered == {10 * head + rank for head in range(1, min(count, 3) + 1) for rank in range(min(top_k, 3))}
 
 
 def test_drafter_proposes_the_root_alone_without_hidden_state_or_budget() -> None:
     drafter = Medusa(FixedHeads([[10, 11]]), CartesianShape(), 1, 2)
-    assert drafter.propose(DraftContext([5], None), 64).tokens.tolist() == [5]
-    assert drafter.propose(DraftContext([1, 5], torch.zeros(4)), 1).tokens.tolist() == [5]
+    assert drafter.propose(DraftContext([5], None), FixedBudget(64)).tokens.tolist() == [5]
+    assert drafter.propose(DraftContext([1, 5], torch.zeros(4)), FixedBudget(1)).tokens.tolist() == [5]
 
 
 CHANCES = [[0.55, 0.2, 0.1, 0.05], [0.4, 0.2, 0.15], [0.3, 0.25, 0.1, 0.1]]

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.step import Step
 from medusa_chat.engine.tree import CandidateTree
 
@@ -30,8 +31,8 @@ class DraftContext:
 class Drafter(Protocol):
     """Proposes a tree for every step and is told what became of it."""
 
-    def propose(self, context: DraftContext, budget: int) -> CandidateTree:
-        """A tree of at most `budget` nodes whose root is `context.root`."""
+    def propose(self, context: DraftContext, budget: Budget) -> CandidateTree:
+        """A tree of at most `budget.limit` nodes whose root is `context.root`, cut to `budget.nodes`."""
         ...
 
     def observe(self, step: Step) -> None:

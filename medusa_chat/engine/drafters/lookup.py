@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.drafters.base import DraftContext
 from medusa_chat.engine.step import Step
 from medusa_chat.engine.tree import CandidateTree
@@ -25,15 +26,14 @@ class PromptLookup:
         self._kept, self._tried = 1, 2
         """Laplace's rule: before anything is seen a guess is right half of the time."""
 
-    def propose(self, context: DraftContext, budget: int) -> CandidateTree:
+    def propose(self, context: DraftContext, budget: Budget) -> CandidateTree:
         """A chain: the tokens after the latest earlier match; the root alone when nothing matches."""
         self._index(context.ids)
         start = self._match(context.ids)
-        guessed = [] if start is None else list(context.ids[start : start + budget - 1])
+        guessed = [] if start is None else list(context.ids[start : start + budget.limit - 1])
         chance = self._kept / self._tried
-        self._proposed = CandidateTree.build(
-            [context.root, *guessed], range(-1, len(guessed)), [1.0, *[chance] * len(guessed)]
-        )
+        chain = CandidateTree.build([context.root, *guessed], range(-1, len(guessed)), [1.0, *[chance] * len(guessed)])
+        self._proposed = chain.first(budget.nodes(chain.worths()))
         return self._proposed
 
     def observe(self, step: Step) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.drafters.base import DraftContext
 from medusa_chat.engine.drafters.guesses import HeadModel
 from medusa_chat.engine.shapes.base import TreeShape
@@ -22,11 +23,13 @@ class Medusa:
     top_k: int
     """Candidates taken from each head."""
 
-    def propose(self, context: DraftContext, budget: int) -> CandidateTree:
-        if context.hidden is None or budget == 1:
+    def propose(self, context: DraftContext, budget: Budget) -> CandidateTree:
+        if context.hidden is None or budget.limit == 1:
             return CandidateTree.root_only(context.root)
         guesses = self.model.guess(context.hidden, context.root, min(self.heads, self.model.count), self.top_k)
-        return self.shape.build(context.root, guesses, budget)
+        tree = self.shape.build(context.root, guesses, budget.limit)
+        # A fixed shape's order is not quite the order of this step's worths.
+        return tree.first(budget.nodes(sorted(tree.worths(), reverse=True)))
 
     def observe(self, step: Step) -> None:
         """Heads learn nothing while decoding."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.drafters.base import DraftContext
 from medusa_chat.engine.step import Step
 from medusa_chat.engine.tree import CandidateTree
@@ -10,7 +11,7 @@ from medusa_chat.engine.tree import CandidateTree
 class Plain:
     """Proposes the root alone."""
 
-    def propose(self, context: DraftContext, budget: int) -> CandidateTree:
+    def propose(self, context: DraftContext, budget: Budget) -> CandidateTree:
         return CandidateTree.root_only(context.root)
 
     def observe(self, step: Step) -> None:
