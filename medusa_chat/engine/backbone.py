@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from medusa_chat.engine import attention
-from medusa_chat.engine.cache import TreeCache
-from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.masks import AttentionPlan
+from medusa_chat.engine.forward.base import Forward
+from medusa_chat.engine.forward.general import TransformersForward
+from medusa_chat.engine.forward.rows import chain
 from medusa_chat.engine.tree import CandidateTree
 
 PREFILL_CHUNK = 256
@@ -33,22 +30,32 @@ class Readout:
 
 
 class Backbone:
-    """One sequence, one cache. Rows in the cache belong to `ids`, the tokens committed so far.
+    """One sequence: the tokens committed so far (`ids`), one row each in the cache of its forward path."""
 
-    Works on any transformers causal decoder with full or sliding-window attention, unchanged: the tree travels as
-    explicit positions and an explicit mask (recipe checked against transformers 5.24).
-    """
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        forward: Forward | None = None,
+        *,
+        precision: str = "none",
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Takes over `model`: eval mode, no gradients.
 
-    def __init__(self, model: PreTrainedModel) -> None:
-        """Takes over `model`: eval mode, no gradients, folded attention where the model supports "sdpa".
+        Args:
+            forward: computes the rows; None for the general path, transformers' own forward.
+            precision: what the weights are kept in, by the names of `--quantize`; "none" is their own type.
+            notes: plain sentences a person should read, such as why another precision than asked for is used.
 
         Raises:
-            MedusaError: the model has layers that cannot check a tree, or takes no positions for its tokens.
+            MedusaError: on the general path, the model has layers that cannot check a tree, or takes no positions
+                for its tokens.
         """
         config = model.config.get_text_config()
-        self._plan = AttentionPlan.of(config)
-        _require_positions(model, config)
+        self._forward: Forward = TransformersForward(model) if forward is None else forward
         self.model: PreTrainedModel = model.eval().requires_grad_(False)  # type: ignore[no-untyped-call]
+        self.precision = precision
+        self.notes = tuple(notes)
         self.context = int(config.max_position_embeddings)
         self.vocab_size = int(config.vocab_size)
         self.hidden_size = int(config.hidden_size)
@@ -56,11 +63,12 @@ class Backbone:
         self.ids: list[int] = []
         self.last_hidden: Tensor | None = None
         """[hidden_size] of the last committed row; None when there is none or it was rewound away."""
-        self._cache = TreeCache(config.num_hidden_layers)
-        self._mask_dtype = _use_folded_attention(model)
         self._trial: tuple[list[int], Tensor] | None = None
-        self._captured: Tensor | None = None
-        self.output_layer.register_forward_pre_hook(self._capture)
+
+    @property
+    def forward_name(self) -> str:
+        """Which forward path computes the rows: "transformers", "lean" or "native"."""
+        return self._forward.name
 
     @property
     def output_layer(self) -> nn.Module:
@@ -86,7 +94,7 @@ class Backbone:
     @property
     def length(self) -> int:
         """Rows in the cache."""
-        return self._cache.length
+        return self._forward.length
 
     @property
     def room(self) -> int:
@@ -102,20 +110,15 @@ class Backbone:
         """
         for start in range(0, len(ids), PREFILL_CHUNK):
             chunk = list(ids[start : start + PREFILL_CHUNK])
-            causal = torch.ones(len(chunk), len(chunk), dtype=torch.bool, device=self.device).tril()
-            depths = torch.arange(len(chunk), device=self.device)
-            self._forward(torch.tensor(chunk, device=self.device), depths, causal, logits_to_keep=1)
-            self._keep(range(len(chunk)), chunk, self._take_hidden()[-1])
+            _, hidden = self._forward.run(chain(chunk), last_only=True)
+            self._keep(range(len(chunk)), chunk, hidden[-1])
             if on_progress is not None:
                 on_progress(start + len(chunk), len(ids))
 
     @torch.inference_mode()
     def verify(self, tree: CandidateTree) -> Readout:
         """One forward pass over all nodes. Their rows stay on trial until `commit`; a new call replaces them."""
-        device = self.device
-        visible = tree.ancestry().to(device)
-        logits = self._forward(tree.tokens.to(device), visible.sum(dim=1) - 1, visible, logits_to_keep=0)
-        hidden = self._take_hidden()
+        logits, hidden = self._forward.run(tree, last_only=False)
         self._trial = (tree.tokens.tolist(), hidden)
         return Readout(logits, hidden)
 
@@ -134,7 +137,7 @@ class Backbone:
     def rewind(self, length: int) -> None:
         """Forget all rows from `length` on (an edited message, a regenerated answer)."""
         if length != self.length:
-            self._cache.rewind(length)
+            self._forward.rewind(length)
             del self.ids[length:]
             self.last_hidden = None
         self._trial = None
@@ -152,56 +155,11 @@ class Backbone:
         shape = f"{config.model_type} {config.num_hidden_layers} {tuple(weight.shape)}"
         return hashlib.sha256(shape.encode() + signs.numpy().tobytes()).hexdigest()
 
-    def _forward(self, tokens: Tensor, depths: Tensor, visible: Tensor, logits_to_keep: int) -> Tensor:
-        """[n] tokens at positions length + depths; returns logits [kept rows, vocab_size]."""
-        positions = self.length + depths
-        output = self.model(
-            input_ids=tokens[None],
-            position_ids=positions[None],
-            attention_mask=self._plan.masks(self.length, visible, positions, self._mask_dtype),
-            cache=self._cache,
-            use_cache=True,
-            logits_to_keep=logits_to_keep,
-        )
-        logits: Tensor = output.logits[0]
-        return logits
-
     def _keep(self, path: Sequence[int], tokens: list[int], hidden: Tensor) -> None:
-        self._cache.commit(path)
+        self._forward.commit(path)
         self.ids.extend(tokens)
         self.last_hidden = hidden
         self._trial = None
-
-    def _capture(self, _layer: nn.Module, inputs: tuple[Any, ...]) -> None:
-        # The output layer's input is the last normed hidden state in every decoder, whatever the model does with
-        # the logits afterwards (soft caps, scales); asking for all hidden states would copy every layer's.
-        self._captured = inputs[0]
-
-    def _take_hidden(self) -> Tensor:
-        captured, self._captured = self._captured, None
-        assert captured is not None
-        return captured[0]
-
-
-def _require_positions(model: PreTrainedModel, config: Any) -> None:
-    """Siblings share a position, which models that count rows themselves (ALiBi, recurrence) cannot be told."""
-    given = "position_ids" in inspect.signature(type(model).forward).parameters and not getattr(config, "alibi", False)
-    if not given or not hasattr(config, "max_position_embeddings"):
-        raise MedusaError(
-            f"{config.model_type} counts the positions of its tokens itself, so it cannot check a candidate tree; "
-            "choose a model with rotary or learned positions."
-        )
-
-
-def _use_folded_attention(model: PreTrainedModel) -> torch.dtype | None:
-    """Switch the attention; returns the dtype its masks need (None: bool)."""
-    if model._supports_sdpa:
-        attention.register()
-        model.set_attn_implementation(attention.NAME)
-        return None
-    model.set_attn_implementation("eager")
-    dtype: torch.dtype = model.dtype
-    return dtype
 
 
 def _eos_ids(model: PreTrainedModel) -> frozenset[int]:
