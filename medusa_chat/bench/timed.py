@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -21,6 +21,24 @@ class Timed:
     """Forward passes that `seconds` covers."""
     seconds: float
     prefill_seconds: float
+    first_token_seconds: float | None = None
+    """From the question to the first token; None where that one comes with the prompt."""
+    split: Mapping[str, float] = field(default_factory=dict)
+    """Milliseconds of all steps together by part (draft, verify, ...); empty where a contestant does not tell."""
+    nodes: int | None = None
+    """Of all trees together, roots included."""
+    peak_bytes: int | None = None
+    """The most memory its process has held so far; decoders that share a process share this figure."""
+
+    @property
+    def latency(self) -> float:
+        """Seconds from the question to the end of the answer."""
+        return self.prefill_seconds + self.seconds
+
+    @property
+    def first_token(self) -> float:
+        """Seconds from the question to the first token."""
+        return self.prefill_seconds if self.first_token_seconds is None else self.first_token_seconds
 
 
 class Contestant(Protocol):
@@ -29,12 +47,14 @@ class Contestant(Protocol):
     @property
     def name(self) -> str: ...
 
-    def answer(self, prompt_ids: Sequence[int], max_tokens: int) -> Timed: ...
+    def answer(self, prompt_ids: Sequence[int], max_tokens: int) -> Timed:
+        """Nothing another contestant or question left behind may spare it work; its own earlier turn may."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What all contestants did with one question."""
+    """What all contestants did with one turn of one question."""
 
     question: int
     category: str
@@ -42,3 +62,5 @@ class Sample:
     """By contestant."""
     partings: dict[str, Parting] = field(default_factory=dict)
     """By contestant: where an answer leaves that of plain decoding; those that do not are not listed."""
+    turn: int = 1
+    """Counts from 1."""
