@@ -12,11 +12,12 @@ from medusa_chat.engine.tree import CandidateTree
 
 @st.composite
 def trees(draw: st.DrawFn) -> CandidateTree:
-    count = draw(st.integers(1, 40))
+    count = draw(st.integers(1, 80))
     parents = [-1, *(draw(st.integers(0, node - 1)) for node in range(1, count))]
     tokens = draw(st.lists(st.integers(0, 10**6), min_size=count, max_size=count))
     scores = draw(st.lists(st.floats(0, 1, width=32), min_size=count, max_size=count))
-    return CandidateTree.build(tokens, parents, scores)
+    sources = draw(st.lists(st.sampled_from(["head 1", "head 2", "lookup"]), min_size=count, max_size=count))
+    return CandidateTree.build(tokens, parents, scores, ["root", *sources[1:]])
 
 
 @given(trees())
@@ -81,13 +82,22 @@ def test_what_is_no_tree_is_refused(tokens: list[int], parents: list[int], score
         CandidateTree.build(tokens, parents, scores)
 
 
-@given(trees(), st.integers(1, 45))
+@given(trees(), st.integers(1, 90))
 def test_the_first_nodes_are_a_tree_of_their_own(tree: CandidateTree, nodes: int) -> None:
     cut = tree.first(nodes)
     assert len(cut) == min(nodes, len(tree))
     again = CandidateTree.build(cut.tokens.tolist(), cut.parents.tolist(), cut.scores.tolist())
+    assert cut.sources == tree.sources[:nodes]
     assert again.worths() == tree.worths()[: len(cut) - 1]
 
 
 def test_worth_is_the_product_along_the_path() -> None:
     assert CandidateTree.build([7, 1, 2, 3], [-1, 0, 0, 2], [1.0, 0.5, 0.25, 0.5]).worths() == [0.5, 0.25, 0.125]
+
+
+def test_who_proposed_a_node_stands_beside_it() -> None:
+    assert CandidateTree.root_only(3).sources == ("root",)
+    assert CandidateTree.build([3, 4], [-1, 0], [1.0, 0.5], ["root", "head 1"]).sources == ("root", "head 1")
+    assert CandidateTree.build([3, 4], [-1, 0], [1.0, 1.0]).sources == ("root", "given")
+    with pytest.raises(ValueError, match="equally many"):
+        CandidateTree.build([3, 4], [-1, 0], [1.0, 0.5], ["root"])
