@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 from medusa_chat.bench.differences import Parting
@@ -21,6 +21,7 @@ class Timed:
     """Forward passes that `seconds` covers."""
     seconds: float
     prefill_seconds: float
+    _: KW_ONLY
     first_token_seconds: float | None = None
     """From the question to the first token; None where that one comes with the prompt."""
     split: Mapping[str, float] = field(default_factory=dict)
