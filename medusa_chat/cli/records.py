@@ -54,9 +54,10 @@ def step_event(step: Step) -> dict[str, Any]:
         "tokens": list(step.tokens),
         "text": step.text,
         "tree": {
-            "tokens": step.tree.tokens.tolist(),
-            "parents": step.tree.parents.tolist(),
-            "scores": [round(score, 6) for score in step.tree.scores.tolist()],
+            "tokens": step.tree.token_ids,
+            "parents": step.tree.parent_nodes,
+            "scores": [round(score, 6) for score in step.tree.probabilities],
+            "sources": step.tree.sources,
         },
         "path": list(step.path),
         "ms": {

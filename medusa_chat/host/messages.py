@@ -116,6 +116,8 @@ class TreeRecord:
     scores: tuple[float, ...]
     texts: tuple[str, ...]
     """Raw token pieces: data, never markup."""
+    sources: tuple[str, ...]
+    """Who proposed each node: "root", "head 1", "head 2", ..., "lookup", "recycle"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,10 @@ def step_record(step: Step, tokenizer: PreTrainedTokenizerBase) -> StepRecord:
 
 
 def _tree_record(tree: CandidateTree, tokenizer: PreTrainedTokenizerBase) -> TreeRecord:
-    tokens = tuple(tree.tokens.tolist())
     return TreeRecord(
-        tokens=tokens,
-        parents=tuple(tree.parents.tolist()),
-        scores=tuple(tree.scores.tolist()),
-        texts=tuple(piece(tokenizer, token) for token in tokens),
+        tokens=tree.token_ids,
+        parents=tree.parent_nodes,
+        scores=tree.probabilities,
+        texts=tuple(piece(tokenizer, token) for token in tree.token_ids),
+        sources=tree.sources,
     )

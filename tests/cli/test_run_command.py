@@ -39,7 +39,8 @@ def test_json_is_one_step_event_a_step_then_done(medusa, tiny_model):
         assert step["event"] == "step"
         assert step["path"][0] == 0
         tree = step["tree"]
-        assert len(tree["tokens"]) == len(tree["parents"]) == len(tree["scores"])
+        assert len(tree["tokens"]) == len(tree["parents"]) == len(tree["scores"]) == len(tree["sources"])
+        assert tree["sources"][0] == "root"
         assert (tree["parents"][0], tree["scores"][0]) == (-1, 1.0)
         assert {"draft", "verify", "accept"} <= set(step["ms"])
         # The kept nodes are the step's tokens, but for the one the backbone added.

@@ -18,6 +18,8 @@ PARENTS = (-1, 0, 0, 1, 1, 3, 3, 5)
 
 SCORES = (1.0, 0.62, 0.21, 0.48, 0.17, 0.39, 0.11, 0.27)
 
+SOURCES = ("root", "head 1", "head 1", "head 2", "head 2", "head 3", "head 3", "head 4")
+
 ROOT = "\n"
 """The last token of a chat prompt, and so the root of the first step."""
 
@@ -83,7 +85,7 @@ def _record(
     texts = tuple(won[node] if node in won else next(other) for node in range(nodes))
     return StepRecord(
         index=index,
-        tree=TreeRecord(tuple(map(token_id, texts)), PARENTS[:nodes], SCORES[:nodes], texts),
+        tree=TreeRecord(tuple(map(token_id, texts)), PARENTS[:nodes], SCORES[:nodes], texts, SOURCES[:nodes]),
         path=path,
         tokens=tuple(map(token_id, kept)),
         text="".join(piece for piece in kept if piece != END),

@@ -197,7 +197,7 @@ async def test_every_action_is_in_the_palette_and_every_binding_has_an_id(open_c
 def test_a_tree_that_does_not_fit_keeps_the_path_and_the_likeliest_nodes():
     parents = (-1, 0, 0, 0, 1, 3, 5)
     scores = (1.0, 0.6, 0.3, 0.05, 0.5, 0.9, 0.9)
-    tree = TreeRecord((0,) * 7, parents, scores, tuple("rabcdef"))
+    tree = TreeRecord((0,) * 7, parents, scores, tuple("rabcdef"), ("root",) * 7)
     rows = tree_rows(tree, (0, 3, 5), rows=5)
     assert [row.text for row in rows] == ["r", "a", "b", "c", "e"]
     assert {row.node for row in rows if row.accepted} == {0, 3, 5}
@@ -206,9 +206,8 @@ def test_a_tree_that_does_not_fit_keeps_the_path_and_the_likeliest_nodes():
 
 def test_a_drawn_tree_has_the_width_and_height_it_was_given():
     texts = ("root", " 東京東京東京東京東京東京", "\n", "\x1b[31m")
-    step = StepRecord(
-        1, TreeRecord((1, 2, 3, 4), (-1, 0, 1, 2), (1.0, 0.5, 0.5, 0.5), texts), (0,), (9,), "", 0, 1, 0, 0
-    )
+    tree = TreeRecord((1, 2, 3, 4), (-1, 0, 1, 2), (1.0, 0.5, 0.5, 0.5), texts, ("root",) * 4)
+    step = StepRecord(1, tree, (0,), (9,), "", 0, 1, 0, 0)
     for width in (24, 40, 70):
         lines = drawn_tree(step, width, 4).split("\n")
         assert [line.cell_length for line in lines] == [width] * 4
