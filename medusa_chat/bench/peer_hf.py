@@ -1,47 +1,44 @@
-"""The peer `hf`: transformers' own generate on the same weights, in this process alone.
-
-Reads requests as JSON lines on stdin, writes one JSON line each on stdout: see `serve`.
-"""
+"""The peers `hf` and `hf-lookup`: transformers' own generate on the same weights, the latter with its prompt lookup."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import signal
-import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from itertools import takewhile
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import torch
+import transformers
 from torch import Tensor
 from transformers import AutoModelForCausalLM, GenerationConfig, PreTrainedModel
 from transformers.generation.streamers import BaseStreamer
 from transformers.utils import logging
 
+from medusa_chat.bench.peer_serving import Answer, reply, serve
+
 
 class Stopwatch(BaseStreamer):
-    """Notes when each new token was there; the first call brings the prompt."""
+    """Notes when new tokens were there and how many: one call brings the prompt, then one what each pass yielded."""
 
     def __init__(self) -> None:
-        self.stamps: list[float] = []
+        self.stamps: list[tuple[float, int]] = []
 
     def put(self, value: Tensor) -> None:
-        self.stamps.append(perf_counter())
+        self.stamps.append((perf_counter(), value.numel()))
 
     def end(self) -> None:
         pass
 
 
 def generate(
-    model: PreTrainedModel, prompt_ids: Sequence[int], max_tokens: int, eos_ids: Sequence[int]
+    model: PreTrainedModel,
+    prompt_ids: Sequence[int],
+    max_tokens: int,
+    eos_ids: Sequence[int],
+    lookup: int | None = None,
 ) -> dict[str, Any]:
-    """One greedy answer.
-
-    Returns its tokens, cut behind the end token, and the seconds up to the first token (`prefill_seconds`) and from
-    there to the last (`seconds`, covering `decoded` tokens and as many forward passes).
-    """
+    """One greedy answer; `lookup` is the most tokens that prompt lookup proposes in a step, None for plain decoding."""
     # Everything is said here: what the model's own generation config says (penalties, sampling) must not leak in.
     model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
     settings = GenerationConfig(  # type: ignore[no-untyped-call]
@@ -49,6 +46,7 @@ def generate(
         num_beams=1,
         max_new_tokens=max_tokens,
         repetition_penalty=1.0,
+        prompt_lookup_num_tokens=lookup,
         eos_token_id=list(eos_ids) or None,
         pad_token_id=eos_ids[0] if eos_ids else 0,
         use_cache=True,
@@ -63,41 +61,32 @@ def generate(
             generation_config=settings,
             streamer=watch,
         )
-    first, *rest = watch.stamps[1:]
-    tokens = _cut(output[0, len(prompt_ids) :].tolist(), eos_ids)
-    return {
-        "tokens": tokens,
-        "decoded": len(tokens) - 1,
-        "seconds": rest[-1] - first if rest else 0.0,
-        "prefill_seconds": first - began,
-    }
+    (first, with_prompt), *rest = watch.stamps[1:]
+    return reply(
+        output[0, len(prompt_ids) :].tolist(),
+        eos_ids,
+        with_prompt=with_prompt,
+        steps=len(rest),
+        seconds=rest[-1][0] - first if rest else 0.0,
+        prefill_seconds=first - began,
+    )
 
 
-def _cut(tokens: list[int], eos_ids: Sequence[int]) -> list[int]:
-    kept = list(takewhile(lambda token: token not in eos_ids, tokens))
-    return tokens[: len(kept) + 1]
-
-
-def serve(model: PreTrainedModel) -> None:
-    """Answer requests {"prompt_ids", "max_tokens", "eos_ids"} until stdin ends."""
-    print(json.dumps({"ready": True}), flush=True)
-    for line in sys.stdin:
-        request = json.loads(line)
-        print(json.dumps(generate(model, request["prompt_ids"], request["max_tokens"], request["eos_ids"])), flush=True)
+def load(arguments: Namespace) -> tuple[Answer, dict[str, Any]]:
+    torch.set_num_threads(arguments.threads)
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(arguments.weights, dtype=torch.float32)
+    model.eval()  # type: ignore[no-untyped-call]
+    about = {"transformers": transformers.__version__, "precision": "float32", "lookup": arguments.lookup}
+    return partial(generate, model, lookup=arguments.lookup), about
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder")
+    parser = ArgumentParser()
+    parser.add_argument("--weights", required=True)
     parser.add_argument("--threads", type=int, required=True)
-    arguments = parser.parse_args()
-    # ctrl-c is for the process that started this one; it closes stdin.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    torch.set_num_threads(arguments.threads)
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(arguments.folder, dtype=torch.float32)
-    model.eval()  # type: ignore[no-untyped-call]
-    serve(model)
+    parser.add_argument("--lookup", type=int)
+    serve(parser, load)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,12 @@ from medusa_chat.cli.progress import Loading, countdown
 from medusa_chat.engine.options import Decoding, as_dict
 
 if TYPE_CHECKING:
+    from medusa_chat.bench.peers import Peer
     from medusa_chat.bench.suite import Question
     from medusa_chat.bench.timed import Contestant, Sample
     from medusa_chat.host.session import Session
 
-PEERS = ("hf",)
+PEERS = ("hf", "hf-lookup", "llamacpp", "llamacpp-ngram")
 
 
 def _split(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -33,7 +34,16 @@ def _split(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
 @click.argument("suite", type=click.Path(path_type=Path))
 @options.model_options
 @options.decoders_option("plain,medusa,lookup")
-@click.option("--peer", type=click.Choice(PEERS), help="Measure this too: hf is transformers' own generate.")
+@click.option(
+    "--peer",
+    "peers",
+    type=click.Choice(PEERS),
+    multiple=True,
+    help="Measure this too, on the same prompts; may be given several times.",
+)
+@click.option(
+    "--gguf", type=click.Path(path_type=Path), metavar="FILE", help="The model as the llamacpp peers read it."
+)
 @click.option("--categories", callback=_split, metavar="A,B,...", help="Of the suite.  [default: MT-bench's, else all]")
 @click.option("--limit", type=click.IntRange(min=1), help="At most this many questions, from all categories alike.")
 @options.max_tokens_option(128)
@@ -47,8 +57,6 @@ def bench(suite: Path, **flags: Any) -> int:
     """
     max_tokens = options.limits_of(flags).max_tokens
     contenders = [options.decoding_of(flags, name) for name in flags["decoders"]]
-    if flags["peer"] and flags["quantize"] != "none":
-        raise click.UsageError(f"--peer {flags['peer']} runs the full weights; leave out --quantize.")
 
     from medusa_chat.bench.machine import Others
     from medusa_chat.bench.suite import choose, load_suite
@@ -56,10 +64,11 @@ def bench(suite: Path, **flags: Any) -> int:
     questions = choose(load_suite(suite), flags["categories"], flags["limit"])
     others = Others()
     with ExitStack() as processes:
-        session, contestants = _load(flags, contenders, processes)
+        session, contestants, about = _load(flags, contenders, processes)
         _warn_of(others, "while loading")
         asked = _with_prompts(session, questions, max_tokens)
         settings = _settings(session, contenders, flags)
+        settings["peers"] = about
         settings["skipped"] = sorted({question.id for question in questions} - {question.id for question, _ in asked})
         samples: list[Sample] = []
         others = Others()
@@ -76,24 +85,34 @@ def bench(suite: Path, **flags: Any) -> int:
     return DONE
 
 
-def _load(flags: dict[str, Any], contenders: list[Decoding], processes: ExitStack) -> tuple[Session, list[Contestant]]:
+def _load(
+    flags: dict[str, Any], contenders: list[Decoding], processes: ExitStack
+) -> tuple[Session, list[Contestant], dict[str, dict[str, Any]]]:
+    """The session, all contestants, and what each peer says about itself."""
     with Loading() as loading:
         session = open_session(flags, loading)
 
         from medusa_chat.bench.decoders import OwnDecoder
 
         contestants: list[Contestant] = [OwnDecoder(session, decoding) for decoding in contenders]
-        if flags["peer"]:
-            import torch
+        about = {}
+        for name in dict.fromkeys(flags["peers"]):
+            loading(f"starting the peer {name}", None)
+            peer = processes.enter_context(_peer(name, flags, session))
+            about[name] = peer.about
+            contestants.append(peer)
+    return session, contestants, about
 
-            from medusa_chat.bench.peers import Peer
-            from medusa_chat.catalog import find
 
-            loading(f"starting the peer {flags['peer']}", None)
-            folder = find(flags["model"]).folder()
-            peer = Peer(flags["peer"], folder, torch.get_num_threads(), session.backbone.eos_ids)
-            contestants.append(processes.enter_context(peer))
-    return session, contestants
+def _peer(name: str, flags: dict[str, Any], session: Session) -> Peer:
+    import torch
+
+    from medusa_chat.bench.peers import Material, Peer
+    from medusa_chat.catalog import find
+
+    card = find(flags["model"])
+    material = Material(card.folder(), flags["gguf"])
+    return Peer(name, material, torch.get_num_threads(), session.backbone.eos_ids)
 
 
 def _with_prompts(session: Session, questions: list[Question], max_tokens: int) -> list[tuple[Question, list[int]]]:
@@ -114,7 +133,7 @@ def _with_prompts(session: Session, questions: list[Question], max_tokens: int) 
 
 def _settings(session: Session, contenders: list[Decoding], flags: dict[str, Any]) -> dict[str, Any]:
     return {
-        **{name: flags[name] for name in ("model", "quantize", "max_tokens", "categories", "limit", "peer")},
+        **{name: flags[name] for name in ("model", "quantize", "max_tokens", "categories", "limit")},
         "temperature": 0.0,
         "fingerprint": session.backbone.fingerprint(),
         "precision": str(session.backbone.dtype).removeprefix("torch."),

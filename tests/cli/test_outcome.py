@@ -92,7 +92,7 @@ def test_interrupted(medusa):
         (["compare", "--decoders", ",", "hi"], "is none of"),
         (["--model", "x", "run", "hi"], "put it after 'run'"),
         (["bench"], "SUITE"),
-        (["bench", "x.jsonl", "--peer", "hf", "--quantize", "nf4"], "leave out --quantize"),
+        (["bench", "x.jsonl", "--peer", "hg"], "hf-lookup"),
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_what_would_be_right(medusa, arguments: list[str], said: str):
