@@ -1,4 +1,4 @@
-"""Who sees whom: the explicit 4-D mask that carries a tree through an unchanged transformers decoder."""
+"""Who sees whom: windows of layers, and the 4-D mask that carries a tree through an unchanged transformers decoder."""
 
 from __future__ import annotations
 
@@ -11,6 +11,31 @@ from torch import Tensor
 from medusa_chat.engine.errors import MedusaError
 
 LayerType = Literal["full_attention", "sliding_attention"]
+
+
+def layer_windows(config: Any) -> list[int | None]:
+    """For each layer of a transformers text config how far it sees; None: everything.
+
+    Raises:
+        MedusaError: as `AttentionPlan.of`.
+    """
+    window = getattr(config, "sliding_window", None)
+    return [window if kind == "sliding_attention" else None for kind in _layer_types(config)]
+
+
+def _layer_types(config: Any) -> list[str]:
+    """One per layer, "full_attention" or "sliding_attention"."""
+    types = getattr(config, "layer_types", None)
+    if types is None:
+        kind = "sliding_attention" if getattr(config, "sliding_window", None) else "full_attention"
+        types = [kind] * config.num_hidden_layers
+    strange = sorted(set(types) - {"full_attention", "sliding_attention"})
+    if strange:
+        raise MedusaError(
+            f"{config.model_type} has layers of type {', '.join(strange)}, which cannot check a candidate tree; "
+            "choose a model with full or sliding-window attention only."
+        )
+    return list(types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +53,7 @@ class AttentionPlan:
             MedusaError: layers that are neither full nor sliding attention (state space, chunked): their cache
                 cannot hold a tree or be rewound.
         """
-        window = getattr(config, "sliding_window", None)
-        types = getattr(config, "layer_types", None)
-        if types is None:
-            types = ["sliding_attention" if window else "full_attention"]
-        strange = sorted(set(types) - {"full_attention", "sliding_attention"})
-        if strange:
-            raise MedusaError(
-                f"{config.model_type} has layers of type {', '.join(strange)}, which cannot check a candidate tree; "
-                "choose a model with full or sliding-window attention only."
-            )
-        return cls(frozenset(types), window)
+        return cls(frozenset(_layer_types(config)), getattr(config, "sliding_window", None))
 
     def masks(self, prefix: int, visible: Tensor, positions: Tensor, dtype: torch.dtype | None) -> Any:
         """The `attention_mask` argument of a forward pass over n rows that follow `prefix` cached rows.
