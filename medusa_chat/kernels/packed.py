@@ -10,12 +10,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from medusa_chat.kernels.swap import agrees, swap_linears
+
 
 class PackedLinear(nn.Module):
     """`nn.Linear` with its weight packed by oneDNN.
 
     `weight` is kept only where something else reads it (a tied embedding, heads that share the output layer).
     """
+
+    tolerance = 1e-4
 
     def __init__(self, linear: nn.Linear, *, keep_weight: bool) -> None:
         super().__init__()
@@ -35,16 +39,7 @@ def pack_linears(model: nn.Module) -> int:
 
     The output layer keeps its plain weight beside the packed one, for heads that share it.
     """
-    if not packing_works():
-        return 0
-    get_output = getattr(model, "get_output_embeddings", lambda: None)
-    output, packed = get_output(), 0
-    for module in list(model.modules()):
-        for name, child in list(module.named_children()):
-            if type(child) is nn.Linear and child.weight.dtype == torch.float32 and child.weight.device.type == "cpu":
-                setattr(module, name, PackedLinear(child, keep_weight=child is output))
-                packed += 1
-    return packed
+    return swap_linears(model, PackedLinear) if packing_works() else 0
 
 
 def packing_works() -> bool:
@@ -52,8 +47,7 @@ def packing_works() -> bool:
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
     linear = nn.Linear(48, 32).requires_grad_(False)
-    rows = torch.linspace(-1.0, 1.0, 5 * 48).reshape(5, 48)
     try:
-        return torch.allclose(PackedLinear(linear, keep_weight=False)(rows), linear(rows), atol=1e-5)
+        return agrees(PackedLinear(linear, keep_weight=False), linear, 1e-5)
     except (AttributeError, RuntimeError, NotImplementedError):
         return False
