@@ -64,6 +64,7 @@ def step_event(step: Step) -> dict[str, Any]:
             "draft": round(step.ms.draft, 4),
             "verify": round(step.ms.verify, 4),
             "accept": round(step.ms.accept, 4),
+            "text": round(step.ms.text, 4),
             "commit": round(step.ms.commit, 4),
         },
     }

@@ -88,6 +88,7 @@ def _step(index: int, backbone: Backbone, controls: Controls, sampler: Sampler, 
     tokens = tree.tokens.tolist()
     new = [*(tokens[node] for node in verdict.path[1:]), verdict.next_root]
     taken = _take(ending, new, backbone.context + 1 - len(ids))
+    clock.append(perf_counter())
     path = verdict.path[: len(taken.tokens)]
     backbone.commit(path)
     clock.append(perf_counter())

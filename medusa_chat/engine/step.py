@@ -39,11 +39,13 @@ class Timings:
     draft: float = 0.0
     verify: float = 0.0
     accept: float = 0.0
+    text: float = 0.0
+    """Detokenising the new tokens and looking for where the answer ends."""
     commit: float = 0.0
 
     @property
     def total(self) -> float:
-        return self.draft + self.verify + self.accept + self.commit
+        return self.draft + self.verify + self.accept + self.text + self.commit
 
 
 @dataclass(frozen=True, slots=True)

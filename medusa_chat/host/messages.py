@@ -141,6 +141,7 @@ class StepRecord:
     verify_ms: float
     accept_ms: float
     commit_ms: float
+    text_ms: float = 0.0
     reasons: tuple[RejectionRecord, ...] = ()
     finish: Reason | None = None
     plain_ms: float | None = None
@@ -148,7 +149,7 @@ class StepRecord:
 
     @property
     def ms(self) -> float:
-        return self.draft_ms + self.verify_ms + self.accept_ms + self.commit_ms
+        return self.draft_ms + self.verify_ms + self.accept_ms + self.text_ms + self.commit_ms
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ def step_record(step: Step, tokenizer: PreTrainedTokenizerBase) -> StepRecord:
         verify_ms=step.ms.verify,
         accept_ms=step.ms.accept,
         commit_ms=step.ms.commit,
+        text_ms=step.ms.text,
         reasons=tuple(
             RejectionRecord(reason.node, reason.probability, reason.needed, reason.entropy) for reason in step.reasons
         ),
