@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from medusa_chat.bench.figures import Figures, figures
+from medusa_chat.bench.summary import Summary
 from medusa_chat.bench.timed import Sample
 from medusa_chat.engine.errors import MedusaError
-
-
-def by_category(samples: Sequence[Sample], name: str) -> dict[str, Figures]:
-    """Figures of one contestant for each category, in the suite's order."""
-    categories = dict.fromkeys(sample.category for sample in samples)
-    return {
-        category: figures([sample for sample in samples if sample.category == category], name)
-        for category in categories
-    }
 
 
 def as_json(
@@ -27,29 +18,44 @@ def as_json(
     machine: dict[str, Any],
     settings: dict[str, Any],
     samples: Sequence[Sample],
+    summaries: Mapping[str, Summary],
 ) -> dict[str, Any]:
     """The whole run; peers stand beside decoders under their own names."""
-    names = list(samples[0].answers) if samples else []
     return {
         "suite": suite,
         "machine": machine,
         "settings": settings,
         "decoders": {
             name: {
-                **asdict(figures(samples, name)),
-                "differences": [
-                    {"question": sample.question, "category": sample.category, **asdict(sample.partings[name])}
-                    for sample in samples
-                    if name in sample.partings
-                ],
-                "categories": {category: asdict(part) for category, part in by_category(samples, name).items()},
+                **asdict(summary.whole),
+                "differences": _differences(samples, name),
+                "families": {family: asdict(part) for family, part in summary.families.items()},
+                "categories": {category: asdict(part) for category, part in summary.categories.items()},
             }
-            for name in names
+            for name, summary in summaries.items()
         },
     }
 
 
+def _differences(samples: Sequence[Sample], name: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "question": sample.question,
+            "turn": sample.turn,
+            "category": sample.category,
+            **asdict(sample.partings[name]),
+        }
+        for sample in samples
+        if name in sample.partings
+    ]
+
+
 def save(report: dict[str, Any], path: Path) -> None:
+    """Write as JSON; see `write`."""
+    write(json.dumps(report, indent=1) + "\n", path)
+
+
+def write(text: str, path: Path) -> None:
     """Write in one piece or not at all.
 
     Raises:
@@ -57,7 +63,7 @@ def save(report: dict[str, Any], path: Path) -> None:
     """
     unfinished = path.with_name(path.name + ".part")
     try:
-        unfinished.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        unfinished.write_text(text, encoding="utf-8")
         unfinished.replace(path)
     except OSError as error:
         raise MedusaError(f"The results cannot be written to {path}: {error.strerror or error}.") from error

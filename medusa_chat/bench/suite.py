@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
+from medusa_chat.bench.families import MT_BENCH
 from medusa_chat.engine.errors import MedusaError
-
-MT_BENCH = ("writing", "roleplay", "reasoning", "math", "coding", "extraction", "stem", "humanities")
-"""The categories of MT-bench, which Spec-Bench begins with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     id: int
     category: str
-    prompt: str
-    """The first turn; later ones would depend on what the model answered."""
+    turns: tuple[str, ...]
+    """What the user says, one after the other; at least one."""
+
+    def first_turn(self) -> Question:
+        """The same question without what follows on its first answer."""
+        return replace(self, turns=self.turns[:1])
 
 
 def load_suite(path: Path) -> list[Question]:
@@ -63,11 +65,11 @@ def choose(questions: list[Question], categories: Collection[str] = (), limit: i
 def _question(path: Path, number: int, line: str) -> Question:
     try:
         raw = json.loads(line)
-        prompt = raw["turns"][0]
-        if not isinstance(prompt, str):
+        turns = raw["turns"]
+        if not (isinstance(turns, list) and turns and all(isinstance(turn, str) and turn.strip() for turn in turns)):
             raise TypeError
-        return Question(int(raw["question_id"]), str(raw["category"]), prompt)
-    except (ValueError, KeyError, IndexError, TypeError) as error:
+        return Question(int(raw["question_id"]), str(raw["category"]), tuple(turns))
+    except (ValueError, KeyError, TypeError) as error:
         raise MedusaError(
             f"Line {number} of {path} is not a question of the form "
             '{"question_id": 1, "category": "...", "turns": ["..."]}.'

@@ -20,8 +20,11 @@ class LazyCommand:
     help: str
 
     def load(self) -> click.Command:
+        """The command, which also takes `--debug`."""
         module, _, attribute = self.target.partition(":")
         command: click.Command = getattr(import_module(module), attribute)
+        if all(option.name != "debug" for option in command.params):
+            command.params.append(debug_option())
         return command
 
 
@@ -37,12 +40,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         entry = self.table.get(cmd_name)
-        if entry is None:
-            return None
-        command = entry.load()
-        if all(option.name != "debug" for option in command.params):
-            command.params.append(debug_option())
-        return command
+        return None if entry is None else entry.load()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -60,6 +58,27 @@ class LazyGroup(click.Group):
         close = difflib.get_close_matches(name, self.table, n=1, cutoff=0.6)
         hint = f"Did you mean {close[0]!r}?" if close else f'To ask a question: {ctx.command_path} run "..."'
         return f"No such command {name!r}. {hint}"
+
+
+class LazyParent(click.Command):
+    """A command that hands over to one of a table when its first argument is that one's name."""
+
+    def __init__(self, *args: Any, table: Mapping[str, LazyCommand], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.table = table
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        entry = self.table.get(args[0]) if args else None
+        if entry is None:
+            return super().make_context(info_name, args, parent, **extra)
+        return entry.load().make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        with formatter.section(f"Commands, each with a --help of its own, as {ctx.command_path} NAME"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.table.items()])
 
 
 @dataclass(slots=True)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import io
+from statistics import median
+from typing import Any
 
 import pytest
-from rich.console import Console
 
 from medusa_chat.bench.figures import figures
-from medusa_chat.bench.table import interval_lines, table
 from medusa_chat.bench.timed import Sample, Timed
 
 
-def timed(tokens: tuple[int, ...], steps: int, seconds: float, decoded: int | None = None) -> Timed:
-    return Timed(tokens, len(tokens) if decoded is None else decoded, steps, seconds, prefill_seconds=0.5)
+def timed(
+    tokens: tuple[int, ...], steps: int, seconds: float, decoded: int | None = None, prefill: float = 0.5, **more: Any
+) -> Timed:
+    return Timed(tokens, len(tokens) if decoded is None else decoded, steps, seconds, prefill, **more)
 
 
 FIRST = Sample(1, "math", {"plain": timed((5, 6, 7, 8), 4, 4.0), "medusa": timed((5, 6, 7, 8), 2, 3.0)})
@@ -75,18 +76,60 @@ def test_the_interval_holds_the_speedup_widens_with_scatter_and_is_always_the_sa
     assert found == figures(scattered, "medusa")
 
 
-def test_the_table_fits_80_columns_and_obeys_no_markup():
+def test_latencies_are_of_answers_with_the_reading_and_first_tokens_of_whoever_brings_them():
+    seconds = [1.0, 2.0, 3.0, 4.0, 10.0]
     samples = [
-        Sample(1, "math_reasoning", {"plain": timed((5, 6), 2, 0.001), "medusa": timed((5, 6), 1, 0.001)}),
-        Sample(2, "[red]x[/]", {"plain": timed((5, 6), 2, 0.001), "medusa": timed((5, 7), 1, 0.001)}),
+        Sample(
+            i,
+            "math",
+            {
+                "medusa": timed((1, 2), 1, value, first_token_seconds=0.6),
+                "hf": timed((1, 2), 1, value, decoded=1),
+            },
+        )
+        for i, value in enumerate(seconds)
     ]
-    console = Console(width=80, record=True, file=io.StringIO())
-    console.print(table(samples))
-    text = console.export_text()
-    assert "…" not in text
-    assert "[red]x[/]" in text
-    rows = {tuple(line.split()[:2]): line.split()[-2:] for line in text.splitlines() if line.strip()}
-    assert rows["math_reasoning", "plain"] == ["1.00", "1/1"]
-    assert rows["all", "plain"] == ["1.00", "2/2"]
-    assert rows["medusa", "2000.0"] == ["1.00", "1/2"]
-    assert interval_lines(samples) == ["medusa: speedup 1.00 to 1.00 in 95 % of 1000 redrawn sets of questions"]
+    medusa, hf = figures(samples, "medusa"), figures(samples, "hf")
+    assert medusa.latency_p50.value == 0.5 + median(seconds)
+    # Linear between the fourth and the fifth: 4 + 0.8 * 6.
+    assert medusa.latency_p95.value == pytest.approx(0.5 + 8.8)
+    low, high = medusa.latency_p50.interval
+    assert 1.5 <= low < medusa.latency_p50.value < high <= 10.5
+    assert (medusa.first_token_p50.value, hf.first_token_p50.value) == (0.6, 0.5)
+
+
+def test_turns_are_drawn_with_their_question_and_medians_are_over_questions():
+    def turns(question: int, seconds: list[float]) -> list[Sample]:
+        return [
+            Sample(question, "math", {"plain": timed((1, 2), 2, 2.0), "medusa": timed((1, 2), 1, value)}, turn=turn)
+            for turn, value in enumerate(seconds, start=1)
+        ]
+
+    found = figures([*turns(1, [0.5, 1.5]), *turns(2, [1.0]), *turns(3, [4.0, 4.0])], "medusa")
+    assert (found.questions, found.answers, found.tokens) == (3, 5, 10)
+    # Questions 1 and 2 win a factor of two, question 3 loses one.
+    assert found.speedup_median.value == pytest.approx(2.0)
+    assert found.tokens_per_second_median.value == pytest.approx(2.0)
+    assert found.speedup == pytest.approx((10 / 11.0) / (10 / 10.0))
+    assert found.speedup_interval == pytest.approx((0.5, 2.0))
+
+
+def test_the_split_is_a_mean_over_steps_with_what_the_parts_leave():
+    one = timed((1, 2), 1, 0.010, split={"draft": 2.0, "verify": 6.0}, nodes=8)
+    other = timed((1, 2), 3, 0.030, split={"draft": 2.0, "verify": 22.0}, nodes=8)
+    found = figures([Sample(1, "math", {"medusa": one}), Sample(2, "math", {"medusa": other})], "medusa")
+    assert found.step_ms == pytest.approx({"draft": 1.0, "verify": 7.0, "rest": 2.0})
+    assert found.nodes_per_step == 4.0
+
+
+def test_who_does_not_tell_has_no_split_no_nodes_and_no_memory():
+    found = figures([FIRST], "medusa")
+    assert (found.step_ms, found.nodes_per_step, found.peak_bytes) == (None, None, None)
+
+
+def test_peak_memory_is_the_highest_of_all_answers():
+    samples = [
+        Sample(number, "math", {"medusa": timed((1,), 1, 1.0, peak_bytes=peak)})
+        for number, peak in enumerate([5, 9, 7])
+    ]
+    assert figures(samples, "medusa").peak_bytes == 9

@@ -1,29 +1,36 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from medusa_chat.bench.suite import MT_BENCH, Question, choose, load_suite
+from medusa_chat.bench.families import FAMILIES, MT_BENCH, family_of
+from medusa_chat.bench.selections import SIXTY, select
+from medusa_chat.bench.suite import Question, choose, load_suite
 from medusa_chat.engine.errors import MedusaError
 
 
 def question(number: int, category: str) -> Question:
-    return Question(number, category, f"Question {number}?")
+    return Question(number, category, (f"Question {number}?",))
 
 
 SUITE = [question(i, category) for i, category in enumerate(["math", "rag", "math", "writing", "rag", "math"])]
 
 
-def test_first_turns_are_read_in_order(tmp_path: Path):
+def test_questions_are_read_in_order_with_all_their_turns(tmp_path: Path):
     file = tmp_path / "suite.jsonl"
     rows = [
         {"question_id": 81, "category": "writing", "turns": ["Écris.", "More."]},
         {"question_id": 161, "category": "translation", "turns": ["Translate."]},
     ]
     file.write_text("\n".join(json.dumps(row) for row in rows) + "\n\n", encoding="utf-8")
-    assert load_suite(file) == [Question(81, "writing", "Écris."), Question(161, "translation", "Translate.")]
+    assert load_suite(file) == [
+        Question(81, "writing", ("Écris.", "More.")),
+        Question(161, "translation", ("Translate.",)),
+    ]
+    assert load_suite(file)[0].first_turn() == Question(81, "writing", ("Écris.",))
 
 
 @pytest.mark.parametrize(
@@ -34,6 +41,8 @@ def test_first_turns_are_read_in_order(tmp_path: Path):
         '{"question_id": 1, "category": "a"}',
         '{"question_id": 1, "category": "a", "turns": []}',
         '{"question_id": 1, "category": "a", "turns": [7]}',
+        '{"question_id": 1, "category": "a", "turns": ["?", " "]}',
+        '{"question_id": 1, "category": "a", "turns": "?"}',
         '{"question_id": "x", "category": "a", "turns": ["?"]}',
     ],
 )
@@ -70,10 +79,36 @@ def test_an_unknown_category_is_named_with_those_there_are():
         choose(SUITE, ("law",))
 
 
-def test_the_published_suite_begins_with_80_questions_of_mt_bench():
+def published() -> list[Question]:
     file = Path(__file__).parents[3] / "shared" / "data" / "spec-bench.jsonl"
     if not file.exists():
         pytest.skip("the suite itself is not part of the project; it lies beside it where it is measured")
-    chosen = choose(load_suite(file))
+    return load_suite(file)
+
+
+def test_the_published_suite_begins_with_80_questions_of_mt_bench():
+    chosen = choose(published())
     assert [one.id for one in chosen] == list(range(81, 161))
     assert tuple(dict.fromkeys(one.category for one in chosen)) == MT_BENCH
+
+
+def test_the_list_of_60_has_ten_of_each_family_and_something_of_all_categories():
+    sixty = select(published(), "60")
+    assert tuple(one.id for one in sixty) == SIXTY
+    assert Counter(family_of(one.category) for one in sixty) == dict.fromkeys(FAMILIES, 10)
+    assert set(MT_BENCH) <= {one.category for one in sixty}
+
+
+def test_all_is_every_question_of_any_suite():
+    assert len(select(published(), "all")) == 480
+    assert select(SUITE, "all") == SUITE
+
+
+def test_a_suite_that_lacks_questions_of_the_list_is_refused_with_the_way_out():
+    suite = [question(number, "math") for number in SIXTY[1:]]
+    with pytest.raises(MedusaError, match=r"^The selection 60 .* lacks 1 of them, such as 81; .*--limit"):
+        select(suite, "60")
+
+
+def test_a_category_nobody_knows_is_a_family_of_its_own():
+    assert [family_of(name) for name in ("stem", "rag", "law")] == ["mt_bench", "rag", "law"]
