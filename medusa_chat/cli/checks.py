@@ -67,7 +67,7 @@ def machine() -> Iterator[Check]:
     import psutil
     import torch
 
-    from medusa_chat.bench.machine import cpu_model
+    from medusa_chat.settings.machine import cpu_model
 
     yield Check("processor", "ok", cpu_model())
     physical, logical = psutil.cpu_count(logical=False), psutil.cpu_count()

@@ -33,6 +33,10 @@ def state_dir() -> Path:
     return _made(_base("state") or platformdirs.user_state_path(APP, appauthor=False))
 
 
+def cache_dir() -> Path:
+    return _made(_base("cache") or platformdirs.user_cache_path(APP, appauthor=False))
+
+
 def models_dir() -> Path:
     """One folder per model: its pulled weights, and the user's own card and heads for it."""
     return _made(data_dir() / "models")
@@ -41,6 +45,11 @@ def models_dir() -> Path:
 def log_file() -> Path:
     """The file may not exist yet; its folder does."""
     return state_dir() / f"{APP}.log"
+
+
+def cost_file(name: str) -> Path:
+    """What passes cost, measured; `name` stands for machine, model and precision. The file may not exist yet."""
+    return _made(cache_dir() / "costs") / f"{name}.json"
 
 
 def bundled_dir(what: Literal["models", "themes"]) -> Path:

@@ -10,7 +10,7 @@ import pytest
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.settings import paths
 
-FOLDERS = (paths.config_dir, paths.data_dir, paths.state_dir, paths.models_dir)
+FOLDERS = (paths.config_dir, paths.data_dir, paths.state_dir, paths.cache_dir, paths.models_dir)
 
 
 def test_home_variable_moves_every_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,6 +19,7 @@ def test_home_variable_moves_every_folder(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(set(folders)) == len(FOLDERS)
     assert all(folder.is_dir() and folder.is_relative_to(tmp_path / "h") for folder in folders)
     assert paths.log_file().parent == paths.state_dir()
+    assert paths.cost_file("a").parent.parent == paths.cache_dir()
 
 
 def test_without_it_the_platform_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
