@@ -17,9 +17,9 @@ from medusa_chat.cli.stage_progress import Report, stage_progress
 from medusa_chat.engine.errors import MedusaError
 
 if TYPE_CHECKING:
+    from medusa_chat.engine.cost import CostCurve
     from medusa_chat.engine.shapes.calibration import Calibration
     from medusa_chat.training.answers import Answer
-    from medusa_chat.training.calibrate import Cost
     from medusa_chat.training.hidden import HiddenStates
 
 
@@ -54,6 +54,7 @@ def calibrate(
     timing this machine, how many nodes pay. Run it while nothing else runs.
     """
     from medusa_chat import catalog
+    from medusa_chat.engine.cost import measure
     from medusa_chat.engine.loading import load_backbone
     from medusa_chat.heads.store import load_heads
     from medusa_chat.training import calibrate as measuring
@@ -73,11 +74,12 @@ def calibrate(
         heads = load_heads(folder, backbone).heads
         found = measuring.calibrate(heads, states, lambda stage: report(stage, 0, 1, ""))
         report("timing steps", 0, 1, "")
-        cost = measuring.measure_cost(backbone, heads, found)
-    found = replace(found, budget=measuring.choose_budget(found.expected, cost))
+        cost = measure(backbone, heads, seconds=10.0)
+    found = replace(found, budget=cost.best(found.expected))
     path = found.save(folder)
     if as_json:
-        gist = {"accuracy": found.accuracy, "expected": found.expected, "ms": cost.ms, "budget": found.budget}
+        ms = {size: round(cost.step_ms(size), 3) for size in (1, *found.expected)}
+        gist = {"accuracy": found.accuracy, "expected": found.expected, "ms": ms, "budget": found.budget}
         click.echo(json.dumps({"event": "done", "file": str(path), "positions": found.positions, **gist}))
     else:
         _print(found, cost, path)
@@ -105,14 +107,16 @@ def _hidden_states(folder: Path, answers: list[Answer], low_precision: bool, rep
         return hidden.load(Path(temporary), answers)
 
 
-def _print(found: Calibration, cost: Cost, path: Path) -> None:
+def _print(found: Calibration, cost: CostCurve, path: Path) -> None:
     click.echo(f"{found.positions:,} held-out positions")
     for head, ranks in enumerate(found.accuracy, 1):
         click.echo(f"head {head}: top-1 {ranks[0]:.3f}, top-5 {sum(ranks[:5]):.3f}, top-10 {sum(ranks[:10]):.3f}")
     click.echo("nodes  tokens/step  ms/step  overhead  speedup")
-    for size, ms in cost.ms.items():
+    for size in (1, *found.expected):
         expected = found.expected.get(size, 1.0)
         overhead = cost.overhead(size)
         mark = "  <- budget" if size == found.budget else ""
-        click.echo(f"{size:5}  {expected:11.2f}  {ms:7.1f}  {overhead:8.2f}  {expected / overhead:7.2f}{mark}")
+        click.echo(
+            f"{size:5}  {expected:11.2f}  {cost.step_ms(size):7.1f}  {overhead:8.2f}  {expected / overhead:7.2f}{mark}"
+        )
     click.echo(f"written: {path}")

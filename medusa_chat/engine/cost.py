@@ -13,6 +13,8 @@ from time import perf_counter
 import torch
 
 from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.drafters.guesses import HeadModel
+from medusa_chat.engine.options import Decoding
 from medusa_chat.engine.tree import CandidateTree
 
 CONTEXT_ROWS = 64
@@ -80,7 +82,7 @@ class CostCurve:
 
 def measure(
     backbone: Backbone,
-    draft: Callable[[], object] | None = None,
+    heads: HeadModel | None = None,
     *,
     seconds: float = 2.0,
     rounds: int = 12,
@@ -93,7 +95,7 @@ def measure(
     by then are left out.
 
     Args:
-        draft: drafts once, as a step would.
+        heads: where there are some; one draft with all of them is timed too.
         on_progress: told the share that is done, 0..1.
     """
     deadline = perf_counter() + seconds
@@ -104,11 +106,8 @@ def measure(
     for done in range(rounds):
         for size in _sizes(backbone.room, fastest, deadline) if done == 0 else list(fastest):
             fastest[size] = min(pass_ms(backbone, _tree(size)), fastest.get(size, inf))
-        if draft is not None:
-            # Behind a pass over the whole model, as every draft: heads found in the cache look several times cheaper.
-            began = perf_counter()
-            draft()
-            drafts.append(1000.0 * (perf_counter() - began))
+        if heads is not None:
+            drafts.append(_draft_ms(backbone, heads))
         if on_progress is not None:
             on_progress((done + 1) / rounds)
         if perf_counter() > deadline:
@@ -135,6 +134,14 @@ def _never_falling(values: Sequence[float]) -> tuple[float, ...]:
         while len(pools) > 1 and fmean(pools[-2]) > fmean(pools[-1]):
             pools[-2:] = [pools[-2] + pools[-1]]
     return tuple(fmean(pool) for pool in pools for _ in pool)
+
+
+def _draft_ms(backbone: Backbone, heads: HeadModel) -> float:
+    """To be timed behind a pass over the whole model, as every draft: heads found in the cache look much cheaper."""
+    hidden = torch.zeros(backbone.hidden_size, dtype=backbone.dtype, device=backbone.device)
+    began = perf_counter()
+    heads.guess(hidden, 0, heads.count, Decoding().top_k)
+    return 1000.0 * (perf_counter() - began)
 
 
 def _tree(nodes: int) -> CandidateTree:

@@ -14,6 +14,7 @@ from medusa_chat.engine import cost
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.cost import SIZES, CostCurve, measure, pass_ms, step_ms
 from medusa_chat.engine.tree import CandidateTree
+from medusa_chat.heads.medusa import MedusaHeads
 
 
 @pytest.mark.parametrize("nodes", [1, 5])
@@ -86,10 +87,9 @@ def test_measuring_leaves_an_empty_cache_and_stays_within_the_context() -> None:
     backbone = Backbone(tiny_model("llama"))
     backbone.context = 20
     backbone.prefill([1, 2, 3])
-    drafts: list[int] = []
-    curve = measure(backbone, lambda: drafts.append(backbone.length), rounds=2, seconds=1e6)
+    heads = MedusaHeads.fresh(backbone.output_layer.weight, 2)
+    curve = measure(backbone, heads, rounds=2, seconds=1e6)
     assert curve.nodes[-1] == 16
-    assert len(drafts) == 2
     assert curve.draft_ms > 0.0
     assert backbone.length == 0
 
