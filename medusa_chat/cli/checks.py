@@ -6,15 +6,20 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from medusa_chat import __version__
 from medusa_chat.engine.errors import MedusaError
+
+if TYPE_CHECKING:
+    from medusa_chat.engine.cost import CostCurve
 
 State = Literal["ok", "note", "problem"]
 
 PACKAGES = ("torch", "transformers", "bitsandbytes", "textual")
 LOW_MEMORY = 2 * 2**30
+SHOWN_SIZES = (4, 8, 16, 32)
+"""Nodes of the trees whose costs are told."""
 NF4_ERROR = 0.16
 """Largest error of a weight in [-1, 1] that 4 bits explain: half the widest gap between NF4's levels is 0.152."""
 
@@ -146,8 +151,9 @@ def model_and_heads(name: str) -> Iterator[Check]:
 
     from medusa_chat.host.session import Session
 
-    session = Session.open(name)
+    session = Session.open(name, measure_anew=True)
     yield Check("plain step", "ok", f"{session.plain_ms:.1f} ms")
+    yield Check("costs", "ok", _costs(session.costs))
     if session.heads is None:
         yield Check("heads", "note", "none", "Without heads only plain and lookup decoding work: medusa-chat train.")
     else:
@@ -158,6 +164,11 @@ def model_and_heads(name: str) -> Iterator[Check]:
             yield Check("calibration", "ok", f"budget {session.calibration.budget}")
     for note in session.notes:
         yield Check("heads", "note", note)
+
+
+def _costs(costs: CostCurve) -> str:
+    passes = ", ".join(f"{costs.pass_ms(nodes):.1f} ms for {nodes}" for nodes in SHOWN_SIZES)
+    return f"{passes} nodes" + (f"; a draft {costs.draft_ms:.1f} ms" if costs.draft_ms else "")
 
 
 def log() -> Iterator[Check]:

@@ -71,7 +71,7 @@ def _split_decoders(_ctx: click.Context, _option: click.Parameter, value: str) -
 
 
 tree_options = _stack(
-    click.option("--budget", type=int, help="Nodes of the candidate tree, root included.  [default: calibrated]"),
+    click.option("--budget", type=int, help="Nodes of the candidate tree, root included.  [default: as many as pay]"),
     click.option("--heads", type=int, help="How many heads draft.  [default: all]"),
     click.option(
         "--top-k-per-head", type=int, default=_DECODING.top_k, show_default=True, help="Candidates taken of each head."

@@ -70,7 +70,7 @@ class Decoding:
 
     decoder: DecoderName = "medusa"
     budget: int | None = None
-    """Nodes of the candidate tree, root included; 1 is a plain step; None takes the heads' calibrated budget."""
+    """Nodes of the candidate tree, root included; 1 is a plain step; None takes in each step as many as pay."""
     heads: int | None = None
     """How many heads draft; None uses all."""
     top_k: int = 10

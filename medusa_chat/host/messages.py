@@ -100,7 +100,7 @@ class Loaded:
     context: int
     """Tokens the model can hold."""
     budget: int
-    """The calibrated budget, taken when none is chosen."""
+    """The number of nodes that pays most here on the whole; when none is chosen every step has its own."""
     plain_ms: float
     """Milliseconds of a plain step, timed right after loading; those timed during an answer take its place."""
     notes: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -12,16 +12,17 @@ from transformers import PreTrainedTokenizerBase
 from medusa_chat import catalog
 from medusa_chat.engine.acceptance import rule_for
 from medusa_chat.engine.backbone import Backbone
-from medusa_chat.engine.budget import FixedBudget
-from medusa_chat.engine.cost import pass_ms, step_ms
+from medusa_chat.engine.budget import Budget, FixedBudget
+from medusa_chat.engine.cost import CostCurve, pass_ms, step_ms
 from medusa_chat.engine.decode import Controls, decode, read_prompt
 from medusa_chat.engine.drafters.base import Drafter
 from medusa_chat.engine.drafters.lookup import PromptLookup
 from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.drafters.plain import Plain
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.live_budget import LiveBudget
 from medusa_chat.engine.loading import load_backbone
-from medusa_chat.engine.options import Decoding, Limits, Sampling
+from medusa_chat.engine.options import DecoderName, Decoding, Limits, Sampling
 from medusa_chat.engine.sampling import Sampler
 from medusa_chat.engine.shapes import shape_for
 from medusa_chat.engine.shapes.calibration import Calibration
@@ -32,6 +33,7 @@ from medusa_chat.engine.text.template import render
 from medusa_chat.engine.tree import CandidateTree
 from medusa_chat.heads.medusa import MedusaHeads
 from medusa_chat.heads.store import load_heads
+from medusa_chat.host.costs import curve_for
 
 DEFAULT_BUDGET = 8
 """Nodes per step where no calibration names a better budget."""
@@ -53,16 +55,25 @@ class Session:
     calibration: Calibration | None
     plain_ms: float
     """Milliseconds of a plain step, the fastest of some timed right after loading."""
+    costs: CostCurve
     notes: tuple[str, ...] = ()
     """Plain sentences the person should see."""
+    live: dict[DecoderName, LiveBudget] = field(default_factory=dict)
+    """Kept from answer to answer: what was learned of a drafter and of the machine stays true."""
 
     @classmethod
     def open(
-        cls, model: str, *, quantize: str = "none", on_progress: Callable[[str, float | None], None] | None = None
+        cls,
+        model: str,
+        *,
+        quantize: str = "none",
+        on_progress: Callable[[str, float | None], None] | None = None,
+        measure_anew: bool = False,
     ) -> Session:
         """Load a model card by name, or a folder by path.
 
-        `on_progress(stage, share)` is told what is going on; nothing is downloaded.
+        `on_progress(stage, share)` is told what is going on; nothing is downloaded. What passes cost here is measured
+        (seconds) when it is not known yet, or with `measure_anew`.
 
         Raises:
             MedusaError: there is no such model, its weights are not here, or they cannot be read.
@@ -74,12 +85,24 @@ class Session:
         tell("reading heads", None)
         heads, calibration, notes = _attach(card.heads_folder(), backbone)
         tell("timing a plain step", None)
-        return cls(card.name, quantize, backbone, tokenizer, heads, calibration, step_ms(backbone, 1), notes)
+        plain_ms = step_ms(backbone, 1)
+        costs = curve_for(
+            backbone,
+            plain_ms,
+            heads,
+            lambda share: tell("measuring what drafting costs", share),
+            anew=measure_anew,
+        )
+        return cls(card.name, quantize, backbone, tokenizer, heads, calibration, plain_ms, costs, notes)
 
     @property
     def budget(self) -> int:
-        """Nodes per step when none is chosen."""
-        return DEFAULT_BUDGET if self.calibration is None else self.calibration.budget
+        """The one number of nodes that pays most here, by held-out answers."""
+        return DEFAULT_BUDGET if self.calibration is None else self.costs.best(self.calibration.expected)
+
+    def live_budget(self, decoder: DecoderName) -> LiveBudget:
+        """Of this decoder."""
+        return self.live.setdefault(decoder, LiveBudget(self.costs))
 
     def prompt_ids(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
         """See `engine.text.template.render`."""
@@ -129,6 +152,8 @@ class Answer:
         self._sampler = Sampler(sampling, session.backbone.device)
         self._ending = Ending(limits, session.backbone.eos_ids, Detokenizer(session.tokenizer))
         self._lookup = PromptLookup()
+        for budget in session.live.values():
+            budget.begin()
         self._controls = self._controls_for(decoding)
 
     @property
@@ -171,8 +196,10 @@ class Answer:
         return self._ending.close()
 
     def _controls_for(self, decoding: Decoding) -> Controls:
-        budget = decoding.budget if decoding.budget is not None else self._session.budget
-        return Controls(self._drafter_for(decoding), rule_for(decoding), FixedBudget(budget))
+        budget: Budget = (
+            self._session.live_budget(decoding.decoder) if decoding.budget is None else FixedBudget(decoding.budget)
+        )
+        return Controls(self._drafter_for(decoding), rule_for(decoding), budget)
 
     def _drafter_for(self, decoding: Decoding) -> Drafter:
         match decoding.decoder:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from doubles.tiny_models import save_tiny_model
 
+from medusa_chat.engine.live_budget import LiveBudget
 from medusa_chat.engine.options import Decoding, Limits, Sampling
 from medusa_chat.engine.statistics import Tally
 from medusa_chat.engine.step import Step
@@ -59,3 +60,23 @@ def test_figures_follow_the_plain_steps_timed_between() -> None:
         tally.add(2, 12.0, plain_ms)
     assert tally.plain_ms == 11.0
     assert tally.speedup == pytest.approx(2 / (12.0 / 11.0))
+
+
+def test_without_a_number_the_budget_follows_the_answer_and_the_text_stays(session: Session) -> None:
+    plain = [token for step in _steps(session, Decoding(decoder="plain"), probe=False) for token in step.tokens]
+    steps = _steps(session, Decoding(), probe=False)
+    assert [token for step in steps for token in step.tokens] == plain
+    assert isinstance(session.live_budget(Decoding().decoder), LiveBudget)
+
+
+def test_what_was_learned_of_a_drafter_is_kept_for_the_next_answer(session: Session) -> None:
+    _steps(session, Decoding(), probe=False)
+    kept = session.live_budget(Decoding().decoder)
+    _steps(session, Decoding(), probe=False)
+    assert session.live_budget(Decoding().decoder) is kept
+    assert session.live_budget("lookup") is not kept
+
+
+def test_a_number_is_kept_to(session: Session) -> None:
+    sizes = [len(step.tree) for step in _steps(session, Decoding(decoder="medusa", budget=5), probe=False)]
+    assert max(sizes) == 5
