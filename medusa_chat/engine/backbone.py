@@ -10,9 +10,8 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from medusa_chat.engine.forward.base import Forward
+from medusa_chat.engine.forward.base import Forward, chain
 from medusa_chat.engine.forward.general import TransformersForward
-from medusa_chat.engine.forward.rows import chain
 from medusa_chat.engine.tree import CandidateTree
 
 PREFILL_CHUNK = 256

@@ -1,4 +1,4 @@
-"""From a folder of weights to a backbone and its tokenizer, in the precision asked for."""
+"""From a folder of weights to a backbone and its tokenizer, in the precision asked for or the next best."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from transformers.utils import logging as transformers_logging
 
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.kernels.packed import pack_linears
+from medusa_chat.engine.forward.choosing import choose
 
-Quantize = Literal["none", "nf4"]
+Quantize = Literal["auto", "none", "fp16", "int8", "int4", "nf4"]
 QUANTIZE: tuple[Quantize, ...] = get_args(Quantize)
 
 
@@ -27,9 +27,12 @@ def load_backbone(
 
     Args:
         folder: config.json, safetensors and tokenizer files, as transformers writes them.
-        quantize: "none" (float32 on a CPU, with weights packed for few rows; the weights' own 16-bit type on a GPU)
-            or "nf4" (4-bit by bitsandbytes >= 0.50).
-        packed: lay float32 weights out for few rows; training reads many rows at once and leaves them as they are.
+        quantize: "none" (float32 on a CPU, the weights' own 16-bit type on a GPU), "fp16" (weights in 16 bits,
+            arithmetic in float32; CPU), "int8", "int4" (weights in 8 or 4 bits; CPU), "nf4" (4-bit by bitsandbytes
+            >= 0.50) or "auto" (the fastest whose answers are as good as unchanged). What cannot be had is replaced by
+            the next best; `Backbone.precision` and `Backbone.notes` say by what.
+        packed: take the weights over for fast steps of few rows. Training reads many rows at once through the model
+            itself: without, weights stay as transformers loads them and only "nf4" makes them smaller.
 
     Raises:
         MedusaError: the folder holds no causal language model that can be read, or the precision is unknown.
@@ -59,9 +62,11 @@ def load_backbone(
         raise MedusaError(f"{folder} cannot be loaded as a language model: {reason}") from error
     model, report = loaded
     _require_all_weights(folder, report)
-    if packed and quantize == "none" and device.type == "cpu":
-        pack_linears(model)
-    return Backbone(model), tokenizer
+    model.eval().requires_grad_(False)
+    if not packed:
+        return Backbone(model, precision="nf4" if quantize == "nf4" else "none"), tokenizer
+    choice = choose(model, quantize)
+    return Backbone(model, choice.forward, precision=choice.precision, notes=choice.notes), tokenizer
 
 
 def _require_all_weights(folder: Path, report: Mapping[str, Any]) -> None:
@@ -88,7 +93,7 @@ def compute_dtype(folder: Path, device: torch.device) -> torch.dtype:
 
 
 def _quantization(quantize: str, dtype: torch.dtype) -> dict[str, Any]:
-    if quantize == "none":
+    if quantize != "nf4":
         return {}
     return {
         "quantization_config": BitsAndBytesConfig(  # type: ignore[no-untyped-call]

@@ -32,7 +32,7 @@ VOCAB = 96
 WINDOW = 8
 """Sliding window of the families that have one."""
 
-_SIZES: dict[str, Any] = {
+SIZES: dict[str, Any] = {
     "vocab_size": VOCAB,
     "hidden_size": 32,
     "intermediate_size": 48,
@@ -74,7 +74,7 @@ def tiny_model(family: str = "llama", **changes: Any) -> PreTrainedModel:
     config_class, model_class, particular = _FAMILIES[family]
     with torch.random.fork_rng():
         torch.manual_seed(11)
-        return model_class(config_class(**{**_SIZES, **particular, **changes})).eval()
+        return model_class(config_class(**{**SIZES, **particular, **changes})).eval()
 
 
 class Reference:

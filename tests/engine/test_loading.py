@@ -23,11 +23,10 @@ from medusa_chat.engine.drafters.guesses import Guesses
 from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.drafters.plain import Plain
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.loading import load_backbone
+from medusa_chat.engine.loading import QUANTIZE, load_backbone
 from medusa_chat.engine.shapes.cartesian import CartesianShape
 from medusa_chat.engine.shapes.dynamic import DynamicShape
 from medusa_chat.engine.tree import CandidateTree
-from medusa_chat.kernels.packed import PackedLinear, packing_works
 
 VOCAB = 400
 PROMPT = [40, 41, 42, 300, 7, 8]
@@ -78,18 +77,34 @@ def test_full_precision_is_float32_and_writes_what_transformers_writes(saved: Pa
     assert tokenizer.decode(tokenizer.encode("fox", add_special_tokens=False)) == "fox"
 
 
-@pytest.mark.skipif(not packing_works(), reason="this build of torch has no packed float32 layers")
-def test_layers_are_packed_unless_told_otherwise(saved: Path) -> None:
-    def packed_layers(backbone: Backbone) -> int:
-        return sum(isinstance(module, PackedLinear) for module in backbone.model.modules())
+def test_weights_are_taken_over_unless_told_otherwise(saved: Path) -> None:
+    def layers(backbone: Backbone) -> int:
+        return sum(type(module) is torch.nn.Linear and module.weight is not None for module in backbone.model.modules())
 
-    assert packed_layers(load_backbone(saved)[0]) == 2 * 7 + 1
-    assert packed_layers(load_backbone(saved, packed=False)[0]) == 0
+    fast, left_alone = load_backbone(saved)[0], load_backbone(saved, packed=False)[0]
+    assert (fast.forward_name, layers(fast)) == ("lean", 1), "all but the output layer's weight moved"
+    assert (left_alone.forward_name, layers(left_alone)) == ("transformers", 2 * 7 + 1)
+
+
+@pytest.mark.parametrize("quantize", QUANTIZE)
+def test_every_precision_loads_and_says_what_became_of_it(saved: Path, quantize: str) -> None:
+    backbone, _ = load_backbone(saved, quantize=quantize)
+    assert backbone.forward_name == "lean"
+    assert backbone.precision in set(QUANTIZE) - {"auto"}
+    assert bool(backbone.notes) == (quantize not in ("auto", backbone.precision))
+    assert backbone.dtype == torch.float32
+    reference = Reference(AutoModelForCausalLM.from_pretrained(saved, dtype=torch.float32))
+    backbone.prefill(PROMPT)
+    logits = backbone.verify(CandidateTree.root_only(9)).logits[0]
+    wanted = reference.logits([*PROMPT, 9])[-1]
+    limit = {"none": 1e-5, "fp16": 1e-2}.get(backbone.precision, 1.0)
+    assert (logits - wanted).abs().max() < limit * wanted.abs().max()
 
 
 def test_a_fingerprint_is_the_same_in_every_precision(saved: Path, nf4: Backbone) -> None:
-    names = {load_backbone(saved)[0].fingerprint(), load_backbone(saved, packed=False)[0].fingerprint()}
-    assert names == {nf4.fingerprint()}
+    loads = [load_backbone(saved, quantize=precision)[0] for precision in ("none", "fp16", "int8", "int4")]
+    loads.append(load_backbone(saved, packed=False)[0])
+    assert {backbone.fingerprint() for backbone in loads} == {nf4.fingerprint()}
 
 
 def test_nf4_layers_name_their_compute_dtype(nf4: Backbone) -> None:
@@ -172,9 +187,9 @@ def test_default_model_decodes_in_nf4() -> None:
     assert "Paris" in tokenizer.decode(plain)
 
 
-@pytest.mark.parametrize("quantize", ["", "int8", "NF4", "4bit"])
+@pytest.mark.parametrize("quantize", ["", "int2", "NF4", "4bit"])
 def test_unknown_precision_is_refused(saved: Path, quantize: str) -> None:
-    with pytest.raises(MedusaError, match="one of none, nf4"):
+    with pytest.raises(MedusaError, match="one of auto, none, fp16, int8, int4, nf4"):
         load_backbone(saved, quantize=quantize)
 
 

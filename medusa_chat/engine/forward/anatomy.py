@@ -107,13 +107,12 @@ def is_plain(linears: Sequence[nn.Linear]) -> bool:
     return all(type(linear) is nn.Linear for linear in linears)
 
 
-def release(anatomy: Anatomy) -> None:
-    """Let go of the layers' plain weights once they were taken over in another form: the model itself cannot run then.
+def release(layer: LayerAnatomy) -> None:
+    """Let go of a layer's plain weights once they were taken over in another form: the model itself cannot run then.
 
-    The embedding and the output layer stay; heads and fingerprints read them.
+    Embedding and output layer are no layer's; heads and fingerprints read them.
     """
-    for layer in anatomy.layers:
-        for linear in (*layer.qkv, layer.attention_output, *layer.gate_up, layer.down):
-            if is_plain([linear]):
-                linear.register_parameter("weight", None)
-                linear.register_parameter("bias", None)
+    for linear in (*layer.qkv, layer.attention_output, *layer.gate_up, layer.down):
+        if is_plain([linear]):
+            linear.register_parameter("weight", None)
+            linear.register_parameter("bias", None)

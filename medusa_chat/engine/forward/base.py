@@ -10,6 +10,11 @@ from torch import Tensor
 from medusa_chat.engine.tree import CandidateTree
 
 
+def chain(tokens: Sequence[int]) -> CandidateTree:
+    """A prompt as a tree: its tokens one after the other, at least one."""
+    return CandidateTree.build(tokens, range(-1, len(tokens) - 1), [1.0] * len(tokens))
+
+
 class Forward(Protocol):
     """One sequence and its cache. Rows of a tree are written on trial; only `commit` makes them last.
 

@@ -13,7 +13,6 @@ from transformers import PreTrainedModel
 from medusa_chat.engine import attention
 from medusa_chat.engine.cache import TreeCache
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.forward.rows import rows_of
 from medusa_chat.engine.masks import AttentionPlan
 from medusa_chat.engine.tree import CandidateTree
 
@@ -37,43 +36,35 @@ class TransformersForward:
         self._model = model
         self._cache = TreeCache(config.num_hidden_layers)
         self._mask_dtype = _use_folded_attention(model)
-        self._captured: Tensor | None = None
-        output: nn.Module = model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        self._device: torch.device = output.weight.device  # type: ignore[assignment]
-        output.register_forward_pre_hook(self._capture)
+        self._output: nn.Module = model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        self._device: torch.device = self._output.weight.device
 
     @property
     def length(self) -> int:
         return self._cache.length
 
     def run(self, tree: CandidateTree, *, last_only: bool) -> tuple[Tensor, Tensor]:
-        rows = rows_of(tree)
-        positions = (self.length + rows.depths).to(self._device)
-        output = self._model(
-            input_ids=tree.tokens.to(self._device)[None],
-            position_ids=positions[None],
-            attention_mask=self._plan.masks(self.length, rows.visible.to(self._device), positions, self._mask_dtype),
-            cache=self._cache,
-            use_cache=True,
-            logits_to_keep=int(last_only),
-        )
-        return output.logits[0], self._take_hidden()
+        positions = (self.length + tree.depths()).to(self._device)
+        visible = tree.ancestry().to(self._device)
+        hidden: list[Tensor] = []
+        # The output layer's input is the last normed hidden state in every decoder, whatever the model does with the
+        # logits afterwards (soft caps, scales); asking for all hidden states would copy every layer's.
+        with self._output.register_forward_pre_hook(lambda _layer, inputs: hidden.append(inputs[0])):
+            output = self._model(
+                input_ids=tree.tokens.to(self._device)[None],
+                position_ids=positions[None],
+                attention_mask=self._plan.masks(self.length, visible, positions, self._mask_dtype),
+                cache=self._cache,
+                use_cache=True,
+                logits_to_keep=int(last_only),
+            )
+        return output.logits[0], hidden[0][0]
 
     def commit(self, path: Sequence[int]) -> None:
         self._cache.commit(path)
 
     def rewind(self, length: int) -> None:
         self._cache.rewind(length)
-
-    def _capture(self, _layer: nn.Module, inputs: tuple[Any, ...]) -> None:
-        # The output layer's input is the last normed hidden state in every decoder, whatever the model does with
-        # the logits afterwards (soft caps, scales); asking for all hidden states would copy every layer's.
-        self._captured = inputs[0]
-
-    def _take_hidden(self) -> Tensor:
-        captured, self._captured = self._captured, None
-        assert captured is not None
-        return captured[0]
 
 
 def _require_positions(model: PreTrainedModel, config: Any) -> None:

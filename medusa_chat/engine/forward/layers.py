@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from medusa_chat.engine.forward.anatomy import Anatomy, LayerAnatomy, is_plain, joined_bias, joined_weight
+from medusa_chat.engine.forward.anatomy import Anatomy, LayerAnatomy, is_plain, joined_bias, joined_weight, release
 from medusa_chat.kernels.swap import Kernel, swapped
 
 Projection = Callable[[Tensor], Sequence[Tensor]]
@@ -32,8 +32,8 @@ class LeanLayer:
     down: nn.Module
 
 
-def lean_layer(anatomy: Anatomy, layer: LayerAnatomy, kernel: Kernel | None, merge: bool) -> LeanLayer:
-    """With `merge` new layers are made of plain weights, by `kernel` where given."""
+def lean_layer(anatomy: Anatomy, layer: LayerAnatomy, kernel: Kernel | None, take_over: bool) -> LeanLayer:
+    """With `take_over` plain weights move into new linear layers, made by `kernel` where given."""
     keys = anatomy.kv_heads * anatomy.head_dim
     queries_and_keys = anatomy.heads * anatomy.head_dim + keys
     half = sum(linear.out_features for linear in layer.gate_up) // 2
@@ -41,33 +41,37 @@ def lean_layer(anatomy: Anatomy, layer: LayerAnatomy, kernel: Kernel | None, mer
     if layer.query_norm is not None and layer.key_norm is not None:
         counts = torch.tensor([anatomy.heads, anatomy.kv_heads], device=layer.query_norm.device)
         head_norms = torch.stack([layer.query_norm, layer.key_norm]).repeat_interleave(counts, dim=0)
-    return LeanLayer(
+    lean = LeanLayer(
         input_norm=layer.input_norm,
-        qkv=_projection(layer.qkv, [queries_and_keys, keys], kernel, merge),
+        qkv=_projection(layer.qkv, [queries_and_keys, keys], kernel, take_over),
         head_norms=head_norms,
         rotates=layer.rotates,
         window=layer.window,
-        attention_output=_single(layer.attention_output, kernel, merge),
+        attention_output=_single(layer.attention_output, kernel, take_over),
         post_norm=layer.post_norm,
-        gate_up=_projection(layer.gate_up, [half, half], kernel, merge),
-        down=_single(layer.down, kernel, merge),
+        gate_up=_projection(layer.gate_up, [half, half], kernel, take_over),
+        down=_single(layer.down, kernel, take_over),
     )
+    if take_over:
+        # At once, or all weights would lie in memory twice for a while.
+        release(layer)
+    return lean
 
 
-def output_layer(anatomy: Anatomy, kernel: Kernel | None, merge: bool) -> nn.Module:
+def output_layer(anatomy: Anatomy, kernel: Kernel | None, take_over: bool) -> nn.Module:
     """The kernel's layer; the model's own output layer keeps its weight beside it, for heads that share it."""
-    return swapped(anatomy.output, kernel) if merge and kernel is not None else anatomy.output
+    return swapped(anatomy.output, kernel) if take_over and kernel is not None else anatomy.output
 
 
-def _projection(linears: Sequence[nn.Linear], sizes: list[int], kernel: Kernel | None, merge: bool) -> Projection:
-    if len(linears) > 1 and not (merge and is_plain(linears)):
+def _projection(linears: Sequence[nn.Linear], sizes: list[int], kernel: Kernel | None, take_over: bool) -> Projection:
+    if len(linears) > 1 and not (take_over and is_plain(linears)):
         return lambda rows: [linear(rows) for linear in linears]
-    layer = _kernel(linears, kernel) if merge else linears[0]
+    layer = _kernel(linears, kernel) if take_over else linears[0]
     return lambda rows: layer(rows).split(sizes, dim=-1)
 
 
-def _single(linear: nn.Linear, kernel: Kernel | None, merge: bool) -> nn.Module:
-    return _kernel([linear], kernel) if merge else linear
+def _single(linear: nn.Linear, kernel: Kernel | None, take_over: bool) -> nn.Module:
+    return _kernel([linear], kernel) if take_over else linear
 
 
 def _kernel(linears: Sequence[nn.Linear], kernel: Kernel | None) -> nn.Module:

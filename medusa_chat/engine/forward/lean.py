@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding, gelu, rms_norm, scaled_dot_product_attention, silu
 
-from medusa_chat.engine.forward.anatomy import Anatomy, release
+from medusa_chat.engine.forward.anatomy import Anatomy
 from medusa_chat.engine.forward.layers import LeanLayer, lean_layer, output_layer
-from medusa_chat.engine.forward.rows import Rows, rows_of
 from medusa_chat.engine.forward.store import RowStore
 from medusa_chat.engine.tree import CandidateTree
 from medusa_chat.kernels.swap import Kernel
@@ -48,8 +47,6 @@ class LeanForward:
         self._anatomy = anatomy
         self._layers = [lean_layer(anatomy, layer, kernel, take_over) for layer in anatomy.layers]
         self._output = output_layer(anatomy, kernel, take_over)
-        if take_over:
-            release(anatomy)
         self._activate = silu if anatomy.activation == "silu" else _gelu_tanh
         self._groups = anatomy.heads // anatomy.kv_heads
         self._windows = {layer.window for layer in anatomy.layers}
@@ -69,7 +66,7 @@ class LeanForward:
     def run(self, tree: CandidateTree, *, last_only: bool) -> tuple[Tensor, Tensor]:
         end = self.length + len(tree)
         self._reserve(end)
-        step = self._prepare(rows_of(tree))
+        step = self._prepare(tree)
         new_keys, new_values = self._store.views(self.length, end)
         keys, values = self._store.views(0, end)
         table = self._anatomy.embedding
@@ -119,23 +116,24 @@ class LeanForward:
             self._cosines = torch.cat([cosines, cosines], dim=1)[:, None]
             self._sines = torch.cat([-sines, sines], dim=1)[:, None]
 
-    def _prepare(self, rows: Rows) -> _Step:
+    def _prepare(self, tree: CandidateTree) -> _Step:
         device = self._anatomy.embedding.device
-        positions = (self.length + rows.depths).to(device)
-        masks = {window: self._mask(rows, positions, window) for window in self._windows}
+        depths = tree.depths()
+        last = self.length + int(depths.max())
+        positions = (self.length + depths).to(device)
+        masks: dict[int | None, Tensor | None] = {}
+        for window in self._windows:
+            limit = None if window is None or last < window else window
+            masks[window] = None if len(tree) == 1 and limit is None else self._mask(tree, positions, limit)
         return _Step(self._cosines[positions], self._sines[positions], masks)
 
-    def _mask(self, rows: Rows, positions: Tensor, window: int | None) -> Tensor | None:
-        count, start = len(rows.depths), self.length
-        if window is not None and start + int(rows.depths.max()) < window:
-            window = None
-        if count == 1 and window is None:
-            return None
-        like = self._anatomy.embedding
-        mask = like.new_zeros(count, start + count)
-        mask[:, start:].masked_fill_(~rows.visible.to(like.device), -torch.inf)
+    def _mask(self, tree: CandidateTree, positions: Tensor, window: int | None) -> Tensor:
+        """Additive [groups * n, committed rows + n], for queries of a group one after the other."""
+        start, device = self.length, positions.device
+        mask = self._anatomy.embedding.new_zeros(len(tree), start + len(tree))
+        mask[:, start:].masked_fill_(~tree.ancestry().to(device), -torch.inf)
         if window is not None:
-            columns = torch.cat([torch.arange(start, device=like.device), positions])
+            columns = torch.cat([torch.arange(start, device=device), positions])
             mask.masked_fill_(positions[:, None] - columns >= window, -torch.inf)
         return mask.repeat(self._groups, 1)
 
