@@ -1,0 +1,218 @@
+/* One pass of a llama-like decoder over the nodes of a tree: as few memory reads as there are weights, no Python.
+
+   The threads of one team go through all layers together. Called through ctypes; the structures mirror those in
+   structures.py, field by field. */
+#include "attention.h"
+#include "heads.h"
+#include "rows.h"
+
+enum { SILU = 0, GELU_TANH = 1 };
+
+typedef struct {
+  Linear qkv, o, gate_up, down; /* gate_up: tiles of gate and up alternate */
+  const float *attention_norm, *mlp_norm;
+  const float *query_norm, *key_norm; /* [head_dim] or NULL */
+  int32_t window, rotary;             /* rotary: dimensions turned, 0 where a layer has no positions */
+} Layer;
+
+typedef struct {
+  int32_t layers, hidden, inner, heads, kv_heads, head_dim, activation, threads;
+  float eps, scale;
+  const Layer *layer;
+  const float *final_norm;
+  Linear output;
+} Model;
+
+typedef struct {
+  int32_t n, prefix, capacity, last_only;
+  const int32_t *parents;      /* [n] */
+  float *x;                    /* [n][hidden]: embeddings on the way in, garbage on the way out */
+  const float *cosine, *sine;  /* [positions][rotary / 2] */
+  float *const *keys;          /* by layer */
+  float *const *values;
+  float *hidden;               /* [kept][hidden] */
+  float *logits;               /* [kept][vocabulary] */
+  uint8_t *scratch;
+} Pass;
+
+typedef struct {
+  Rows rows;
+  float *wide;     /* [n][qkv or gate_up width] */
+  float *narrow;   /* [n][heads * head_dim] */
+  float *scores;   /* [threads][QUERIES_AT_ONCE][stride] */
+  int64_t stride;
+  int32_t *depths; /* [n] */
+  uint8_t *visible;
+} Scratch;
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Lays the scratch out behind `from`; returns its size in bytes. */
+static int64_t lay_out(const Model *m, int n, int rows, uint8_t *from, Scratch *s) {
+  int64_t most = larger(larger(m->hidden, m->inner), (int64_t)m->heads * m->head_dim), at = 0;
+  int64_t wide = larger((m->heads + 2 * m->kv_heads) * m->head_dim, 2 * m->inner);
+  s->stride = (rows + 2 * LANES) / LANES * LANES;
+  TAKE(s->rows.values, float, n * most);
+  TAKE(s->rows.bytes, int8_t, n * most);
+  TAKE(s->rows.scales, float, n * most / BLOCK);
+  TAKE(s->rows.sums, float, n * most / BLOCK);
+  TAKE(s->wide, float, n * wide);
+  TAKE(s->narrow, float, n * (int64_t)m->heads * m->head_dim);
+  TAKE(s->scores, float, m->threads * QUERIES_AT_ONCE * s->stride);
+  TAKE(s->depths, int32_t, n);
+  TAKE(s->visible, uint8_t, (int64_t)n * n);
+  return at;
+}
+
+int64_t medusa_scratch_bytes(const Model *m, int32_t n, int32_t rows) {
+  Scratch s;
+  return lay_out(m, n, rows, NULL, &s);
+}
+
+static void read_tree(const Pass *p, Scratch *s) {
+  memset(s->visible, 0, (size_t)p->n * p->n);
+  for (int i = 0; i < p->n; i++) {
+    int parent = p->parents[i];
+    s->depths[i] = parent < 0 ? 0 : s->depths[parent] + 1;
+    if (parent >= 0) memcpy(s->visible + (int64_t)i * p->n, s->visible + (int64_t)parent * p->n, (size_t)parent + 1);
+    s->visible[(int64_t)i * p->n + i] = 1;
+  }
+}
+
+static void turn(float *head, const float *cosine, const float *sine, int rotary) {
+  int half = rotary / 2;
+  for (int i = 0; i < half; i++) {
+    float a = head[i], b = head[half + i];
+    head[i] = a * cosine[i] - b * sine[i];
+    head[half + i] = b * cosine[i] + a * sine[i];
+  }
+}
+
+/* Norms and positions of one node's queries and keys; its key and value go into the cache. */
+static void place(const Model *m, const Layer *layer, const Pass *p, const Reach *reach, int index, int node, float *qkv) {
+  int half = layer->rotary / 2, position = p->prefix + reach->depths[node];
+  for (int head = 0; head < m->heads + m->kv_heads; head++) {
+    float *at = qkv + head * m->head_dim;
+    const float *weight = head < m->heads ? layer->query_norm : layer->key_norm;
+    if (weight) norm(at, weight, m->head_dim, m->eps, at);
+    if (half) turn(at, p->cosine + (int64_t)position * half, p->sine + (int64_t)position * half, layer->rotary);
+  }
+  for (int kv = 0; kv < m->kv_heads; kv++) {
+    const float *key = qkv + (m->heads + kv) * m->head_dim, *value = key + m->kv_heads * m->head_dim;
+    put_key(reach, p->keys[index], kv, p->prefix + node, key);
+    memcpy(value_row(reach, p->values[index], kv, p->prefix + node), value, sizeof(float) * (size_t)m->head_dim);
+  }
+}
+
+static inline vf activate(int kind, vf gate) { return kind == SILU ? silu(gate) : gelu_tanh(gate); }
+
+static void attention_part(const Team *team, const Model *m, int index, const Pass *p, Scratch *s) {
+  const Layer *layer = &m->layer[index];
+  int n = p->n, width = (m->heads + 2 * m->kv_heads) * m->head_dim, mixed = m->heads * m->head_dim, from, to;
+  Reach reach = {m->heads, m->kv_heads, m->head_dim, p->capacity, n, p->prefix, layer->window, s->depths, s->visible, m->scale};
+  share(team, n, &from, &to);
+  for (int i = from; i < to; i++) {
+    norm(p->x + (int64_t)i * m->hidden, layer->attention_norm, m->hidden, m->eps, s->rows.values + (int64_t)i * m->hidden);
+    quantise(&layer->qkv, &s->rows, i);
+  }
+  wait_for_team();
+  linear(team, &layer->qkv, &s->rows, n, s->wide, 0);
+  wait_for_team();
+  for (int i = from; i < to; i++) place(m, layer, p, &reach, index, i, s->wide + (int64_t)i * width);
+  wait_for_team();
+  attend(team, &reach, s->wide, p->keys[index], p->values[index], s->narrow, s->scores + team->me * QUERIES_AT_ONCE * s->stride, s->stride);
+  wait_for_team();
+  for (int i = from; i < to; i++) {
+    memcpy(s->rows.values + (int64_t)i * mixed, s->narrow + (int64_t)i * mixed, sizeof(float) * (size_t)mixed);
+    quantise(&layer->o, &s->rows, i);
+  }
+  wait_for_team();
+  linear(team, &layer->o, &s->rows, n, p->x, 1);
+  wait_for_team();
+}
+
+static void mlp_part(const Team *team, const Model *m, int index, const Pass *p, Scratch *s) {
+  const Layer *layer = &m->layer[index];
+  int n = p->n, from, to;
+  share(team, n, &from, &to);
+  for (int i = from; i < to; i++) {
+    norm(p->x + (int64_t)i * m->hidden, layer->mlp_norm, m->hidden, m->eps, s->rows.values + (int64_t)i * m->hidden);
+    quantise(&layer->gate_up, &s->rows, i);
+  }
+  wait_for_team();
+  linear(team, &layer->gate_up, &s->rows, n, s->wide, 0);
+  wait_for_team();
+  for (int i = from; i < to; i++) {
+    const float *both = s->wide + (int64_t)i * 2 * m->inner;
+    float *out = s->rows.values + (int64_t)i * m->inner;
+    for (int j = 0; j < m->inner; j += LANES, both += 2 * LANES)
+      store(out + j, activate(m->activation, load(both)) * load(both + LANES));
+    quantise(&layer->down, &s->rows, i);
+  }
+  wait_for_team();
+  linear(team, &layer->down, &s->rows, n, p->x, 1);
+  wait_for_team();
+}
+
+static void read_out(const Team *team, const Model *m, const Pass *p, Scratch *s) {
+  int skipped = p->last_only ? p->n - 1 : 0, kept = p->n - skipped, from, to;
+  share(team, kept, &from, &to);
+  for (int i = from; i < to; i++) {
+    float *values = s->rows.values + (int64_t)i * m->hidden;
+    norm(p->x + (int64_t)(skipped + i) * m->hidden, m->final_norm, m->hidden, m->eps, values);
+    memcpy(p->hidden + (int64_t)i * m->hidden, values, sizeof(float) * (size_t)m->hidden);
+    quantise(&m->output, &s->rows, i);
+  }
+  wait_for_team();
+  linear(team, &m->output, &s->rows, kept, p->logits, 0);
+}
+
+/* Appends the rows of all nodes behind p->prefix; writes hidden states and logits of all nodes, or of the last. */
+void medusa_step(const Model *m, const Pass *p) {
+  Scratch shared;
+  lay_out(m, p->n, p->prefix + p->n, p->scratch, &shared);
+  read_tree(p, &shared);
+#pragma omp parallel num_threads(m->threads)
+  {
+    Team team = whole_team();
+    Scratch s = shared;
+    for (int index = 0; index < m->layers; index++) {
+      attention_part(&team, m, index, p, &s);
+      mlp_part(&team, m, index, p, &s);
+    }
+    read_out(&team, m, p, &s);
+  }
+}
+
+/* Of the trial rows behind `prefix` keeps those at `path` (rising), in that order, in every layer. */
+void medusa_keep(const Model *m, float *const *keys, float *const *values, int32_t capacity, int32_t prefix,
+                 const int32_t *path, int32_t count) {
+  Reach reach = {m->heads, m->kv_heads, m->head_dim, capacity, 0, prefix, 0, NULL, NULL, 0.0f};
+  int64_t block = (int64_t)m->head_dim * LANES;
+  for (int index = 0; index < m->layers; index++)
+    for (int kv = 0; kv < m->kv_heads; kv++)
+      for (int i = 0; i < count; i++) {
+        int from = prefix + path[i], to = prefix + i;
+        if (from == to) continue;
+        float *head = keys[index] + (int64_t)kv * (capacity / LANES) * block;
+        const float *source = head + from / LANES * block + from % LANES;
+        float *target = head + to / LANES * block + to % LANES;
+        for (int d = 0; d < m->head_dim; d++) target[d * LANES] = source[d * LANES];
+        memcpy(value_row(&reach, values[index], kv, to), value_row(&reach, values[index], kv, from),
+               sizeof(float) * (size_t)m->head_dim);
+      }
+}
+
+/* out[n][layer->out] = layer(rows); `scratch` holds 2 * n * in bytes and more: see medusa_linear_bytes. */
+int64_t medusa_linear_bytes(int32_t n, int32_t in) { return (int64_t)n * (in + 64 + 2 * (int64_t)sizeof(float) * (in / BLOCK + 16)); }
+
+void medusa_linear(const Linear *layer, float *values, int32_t n, float *out, uint8_t *scratch, int32_t threads) {
+  int64_t bytes = ((int64_t)n * layer->in + 63) / 64 * 64, factors = (int64_t)n * (layer->in / BLOCK);
+  Rows rows = {values, (int8_t *)scratch, (float *)(scratch + bytes), (float *)(scratch + bytes) + factors};
+  for (int i = 0; i < n; i++) quantise(layer, &rows, i);
+#pragma omp parallel num_threads(threads)
+  {
+    Team team = whole_team();
+    linear(&team, layer, &rows, n, out, 0);
+  }
+}
