@@ -25,8 +25,9 @@ ON_CPU: dict[str, tuple[Precision, ...]] = {
     "int8": ("int8", "fp16", "none"),
     "int4": ("int4", "fp16", "none"),
     "fp16": ("fp16", "none"),
+    "none": ("none",),
 }
-"""What to try in turn, the fastest first; a precision that is not named here is the only one tried."""
+"""For each precision asked for what to try in turn."""
 NAMES: dict[Precision, str] = {
     "none": "full precision",
     "fp16": "16 bits",
@@ -59,13 +60,17 @@ def choose(model: PreTrainedModel, quantize: str) -> Choice:
     except UnsupportedError as reason:
         anatomy = None
         notes.append(f"This model runs on the general path, transformers' own forward, because {reason}.")
-    precision = _precision(quantize, model.device.type)
+    for precision in _candidates(quantize, model.device.type):
+        forward = _in_torch(model, anatomy, precision)
+        if forward is not None:
+            break
+    else:
+        raise AssertionError("full precision is to be had everywhere")
     if quantize not in ("auto", precision):
         where = "processor" if model.device.type == "cpu" else "graphics card"
         notes.append(
             f"Weights cannot be kept as {quantize} on this {where}; they are in {NAMES[precision]} ({precision})."
         )
-    forward = _forward(model, anatomy, _kernel(precision, model.device.type))
     return Choice(forward, precision, tuple(notes))
 
 
@@ -84,17 +89,23 @@ def proven(model: PreTrainedModel) -> Anatomy:
     return anatomy
 
 
-def _precision(quantize: str, device: str) -> Precision:
-    """The first of those that come into question which works here."""
+def _candidates(quantize: str, device: str) -> tuple[Precision, ...]:
+    """What to try in turn."""
     if quantize == "nf4":
-        return "nf4"
-    if device != "cpu":
-        return "none"
-    return next(precision for precision in ON_CPU.get(quantize, ("none",)) if _works(precision))
+        return ("nf4",)
+    return ON_CPU[quantize] if device == "cpu" else ("none",)
 
 
-def _works(precision: Precision) -> bool:
-    return precision == "none" or (precision == "fp16" and half_works())
+def _in_torch(model: PreTrainedModel, anatomy: Anatomy | None, precision: Precision) -> Forward | None:
+    """By torch's own operators; None where they have no layers of this precision."""
+    if precision in ("int8", "int4") or (precision == "fp16" and not half_works()):
+        return None
+    kernel = _kernel(precision, model.device.type)
+    if anatomy is not None:
+        return LeanForward(anatomy, kernel)
+    if kernel is not None:
+        swap_linears(model, kernel)
+    return TransformersForward(model)
 
 
 def _kernel(precision: Precision, device: str) -> Kernel | None:
@@ -102,11 +113,3 @@ def _kernel(precision: Precision, device: str) -> Kernel | None:
     if precision == "fp16":
         return HalfLinear
     return PackedLinear if precision == "none" and device == "cpu" and packing_works() else None
-
-
-def _forward(model: PreTrainedModel, anatomy: Anatomy | None, kernel: Kernel | None) -> Forward:
-    if anatomy is not None:
-        return LeanForward(anatomy, kernel)
-    if kernel is not None:
-        swap_linears(model, kernel)
-    return TransformersForward(model)
