@@ -35,6 +35,6 @@ def fit(card: Card, quantize: str = "none", cuda_free: int | None = None) -> Fit
 
 
 def _needed(card: Card, quantize: str) -> int | None:
-    if card.memory is None or card.parameters is None or quantize == "none":
+    if card.memory is None or card.parameters is None or quantize != "nf4":
         return card.memory
     return card.memory - int(card.parameters * (_FLOAT32 - _NF4))

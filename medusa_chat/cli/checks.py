@@ -152,6 +152,7 @@ def model_and_heads(name: str) -> Iterator[Check]:
     from medusa_chat.host.session import Session
 
     session = Session.open(name, measure_anew=True)
+    yield Check("forward path", "ok", f"{session.backbone.forward_name}, weights in {session.backbone.weight_type}")
     yield Check("plain step", "ok", f"{session.plain_ms:.1f} ms")
     yield Check("costs", "ok", _costs(session.costs))
     if session.heads is None:
@@ -163,7 +164,7 @@ def model_and_heads(name: str) -> Iterator[Check]:
         else:
             yield Check("calibration", "ok", f"budget {session.calibration.budget}")
     for note in session.notes:
-        yield Check("heads", "note", note)
+        yield Check("forward path" if note in session.backbone.notes else "heads", "note", note)
 
 
 def _costs(costs: CostCurve) -> str:

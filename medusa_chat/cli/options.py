@@ -11,7 +11,7 @@ from medusa_chat.catalog import DEFAULT_MODEL
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import DECODERS, LOSSY_RULES, RULES, TREE_KINDS, Decoding, Limits, Sampling
 
-PRECISIONS = ("none", "nf4")
+PRECISIONS = ("auto", "none", "fp16", "int8", "int4", "nf4")
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value", Sampling, Decoding, Limits)
@@ -37,16 +37,17 @@ model_options = _stack(
     click.option(
         "--quantize",
         type=click.Choice(PRECISIONS),
-        default="none",
+        default="auto",
         show_default=True,
-        help="Keep the backbone's weights in 4 bits (nf4); its answers change a little.",
+        help="How the backbone's weights are kept: auto, the fastest that does not change its words noticeably; none, "
+        "unchanged; fp16, int8, int4 on a processor; nf4, 4 bits on a graphics card.",
     ),
 )
 
 decoder_option = click.option(
     "--decoder",
     type=click.Choice(DECODERS),
-    help="What drafts ahead.  [default: medusa; plain where the model has no heads]",
+    help="What drafts ahead: nothing, heads, prompt lookup, recycled tokens, or all three in one tree.  [default: joint]",
 )
 
 
@@ -81,7 +82,7 @@ tree_options = _stack(
         type=click.Choice(TREE_KINDS),
         default=_DECODING.tree,
         show_default=True,
-        help="How guesses are combined.",
+        help="How medusa combines its heads' guesses; other decoders' trees are always dynamic.",
     ),
 )
 

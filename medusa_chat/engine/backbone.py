@@ -70,6 +70,11 @@ class Backbone:
         return self._forward.name
 
     @property
+    def weight_type(self) -> str:
+        """What the weights are kept in, for people: a name of `--quantize`, or the model's own type."""
+        return str(self.dtype).removeprefix("torch.") if self.precision == "none" else self.precision
+
+    @property
     def output_layer(self) -> nn.Module:
         """The layer from hidden states to logits; `.weight` is [vocab_size, hidden_size]."""
         layer: nn.Module = self.model.get_output_embeddings()  # type: ignore[no-untyped-call]

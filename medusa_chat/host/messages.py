@@ -24,7 +24,7 @@ class Load:
     """Load a model card by name (or a folder by path), replacing what was loaded."""
 
     model: str
-    quantize: str = "none"
+    quantize: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class RecordedSession:
             model=session.model,
             heads=session.heads.count if session.heads is not None else 0,
             device=_device_name(session.backbone.device),
-            precision=session.quantize if session.quantize != "none" else str(session.backbone.dtype).split(".")[-1],
+            precision=session.backbone.weight_type,
             context=session.backbone.context,
             budget=session.budget,
             plain_ms=session.plain_ms,

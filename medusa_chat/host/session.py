@@ -66,7 +66,7 @@ class Session:
         cls,
         model: str,
         *,
-        quantize: str = "none",
+        quantize: str = "auto",
         on_progress: Callable[[str, float | None], None] | None = None,
         measure_anew: bool = False,
     ) -> Session:
@@ -93,7 +93,9 @@ class Session:
             lambda share: tell("measuring what drafting costs", share),
             anew=measure_anew,
         )
-        return cls(card.name, quantize, backbone, tokenizer, heads, calibration, plain_ms, costs, notes)
+        return cls(
+            card.name, quantize, backbone, tokenizer, heads, calibration, plain_ms, costs, (*backbone.notes, *notes)
+        )
 
     @property
     def budget(self) -> int:

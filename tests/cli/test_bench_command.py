@@ -29,7 +29,9 @@ def suite(tmp_path: Path) -> str:
 
 def test_the_file_holds_figures_by_decoder_and_category(medusa, tiny_model, suite, tmp_path: Path):
     out = tmp_path / "figures.json"
-    ended = medusa("bench", suite, "--model", tiny_model, "--max-tokens", "12", "--json", str(out))
+    ended = medusa(
+        "bench", suite, "--model", tiny_model, "--quantize", "none", "--max-tokens", "12", "--json", str(out)
+    )
     assert ended.code == 0
     report = json.loads(out.read_text())
     assert report["suite"] == suite

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from doubles.tiny_models import save_tiny_model
 
 from medusa_chat.cli import checks
 from medusa_chat.engine.errors import MedusaError
@@ -28,6 +31,20 @@ def test_a_sound_model_with_heads(medusa, tiny_model):
     assert found["model"][0]["state"] == "ok"
     assert found["heads"][0]["value"].startswith("3 in ")
     assert found["4-bit"][0]["state"] == "ok"
+    assert [check["state"] for check in found["forward path"]] == ["ok"]
+    assert found["forward path"][0]["value"].startswith(("lean, weights in ", "native, weights in "))
+
+
+def test_why_a_model_runs_on_the_general_path_is_said(medusa, tmp_path):
+    folder = tmp_path / "model"
+    save_tiny_model(folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "hidden_act": "relu"}))
+    found = by_name(medusa("doctor", "--model", folder, "--json"))
+    path, why = found["forward path"]
+    assert path["value"].startswith("transformers, weights in ")
+    assert why["state"] == "note"
+    assert "because its activation is relu" in why["value"]
 
 
 def test_a_model_that_is_not_here_comes_with_advice(medusa, tmp_path):

@@ -20,7 +20,8 @@ MEDUSA, PLAIN = Decoding("medusa", budget=8), Decoding("plain")
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> Load:
-    return Load(str(save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", heads=3, context=512)))
+    folder = save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", heads=3, context=512)
+    return Load(str(folder), quantize="none")
 
 
 @pytest.fixture(scope="module")
