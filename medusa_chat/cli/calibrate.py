@@ -57,6 +57,7 @@ def calibrate(
     from medusa_chat.engine.cost import measure
     from medusa_chat.engine.loading import load_backbone
     from medusa_chat.heads.store import load_heads
+    from medusa_chat.settings.paths import native_dir
     from medusa_chat.training import calibrate as measuring
     from medusa_chat.training.answers import held_out as is_held_out
     from medusa_chat.training.answers import read_all
@@ -70,7 +71,7 @@ def calibrate(
         raise MedusaError("None of these answers was held out of training; give more data.")
     with stage_progress(sys.stderr) as report:
         states = _hidden_states(card.folder(), answers, low_precision, report)
-        backbone, _ = load_backbone(card.folder())
+        backbone, _ = load_backbone(card.folder(), quantize="auto", native_folder=native_dir())
         heads = load_heads(folder, backbone).heads
         found = measuring.calibrate(heads, states, lambda stage: report(stage, 0, 1, ""))
         report("timing steps", 0, 1, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from transformers import PreTrainedModel
 
 from medusa_chat.engine.forward.base import Forward, chain
 from medusa_chat.engine.forward.general import TransformersForward
+from medusa_chat.engine.forward.native import NativeForward
 from medusa_chat.engine.tree import CandidateTree
 
 PREFILL_CHUNK = 256
@@ -73,6 +75,11 @@ class Backbone:
     def weight_type(self) -> str:
         """What the weights are kept in, for people: a name of `--quantize`, or the model's own type."""
         return str(self.dtype).removeprefix("torch.") if self.precision == "none" else self.precision
+
+    @property
+    def native_library(self) -> ctypes.CDLL | None:
+        """The compiled code where the native path runs, for drafters that have a part in it."""
+        return self._forward.library if isinstance(self._forward, NativeForward) else None
 
     @property
     def output_layer(self) -> nn.Module:

@@ -21,7 +21,7 @@ QUANTIZE: tuple[Quantize, ...] = get_args(Quantize)
 
 
 def load_backbone(
-    folder: Path, *, quantize: str = "none", packed: bool = True
+    folder: Path, *, quantize: str = "none", packed: bool = True, native_folder: Path | None = None
 ) -> tuple[Backbone, PreTrainedTokenizerBase]:
     """Load onto the GPU when there is one, else onto the CPU. Nothing is downloaded.
 
@@ -33,6 +33,8 @@ def load_backbone(
             the next best; `Backbone.precision` and `Backbone.notes` say by what.
         packed: take the weights over for fast steps of few rows. Training reads many rows at once through the model
             itself: without, weights stay as transformers loads them and only "nf4" makes them smaller.
+        native_folder: where code compiled for this CPU is kept; None leaves the native path out, and with it "int8"
+            and "int4".
 
     Raises:
         MedusaError: the folder holds no causal language model that can be read, or the precision is unknown.
@@ -65,7 +67,7 @@ def load_backbone(
     model.eval().requires_grad_(False)
     if not packed:
         return Backbone(model, precision="nf4" if quantize == "nf4" else "none"), tokenizer
-    choice = choose(model, quantize)
+    choice = choose(model, quantize, native_folder)
     return Backbone(model, choice.forward, precision=choice.precision, notes=choice.notes), tokenizer
 
 

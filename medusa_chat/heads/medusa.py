@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import torch
 from torch import Tensor, nn
 
 from medusa_chat.engine.drafters.guesses import Guesses
+from medusa_chat.kernels.native.heads import NativeHeads
+from medusa_chat.kernels.native.weights import BLOCK
 from medusa_chat.kernels.packed import PackedLinear, packing_works
 
 
@@ -57,6 +61,7 @@ class MedusaHeads(nn.Module):
         self.dropout = 0.0
         """Share of each block's outputs that training leaves out."""
         self._project: PackedLinear | None = None
+        self._native: NativeHeads | None = None
 
     @classmethod
     def fresh(
@@ -131,17 +136,27 @@ class MedusaHeads(nn.Module):
         Args:
             hidden: [hidden_size] in the heads' dtype, on their device; of the token before the root.
         """
-        states = self(hidden[None], torch.tensor([root], device=hidden.device), min(heads, self.count))
+        heads = min(heads, self.count)
+        if self._native is not None:
+            # Heads that do not see the root read nothing of the second row.
+            seen = hidden if self.embedding is None else self.embedding[root]
+            columns, odds = self._native(hidden, seen, heads, min(top_k, self.output.shape[0]))
+            return Guesses(columns.long() if self.token_map is None else self.token_map[columns], odds)
+        states = self(hidden[None], torch.tensor([root], device=hidden.device), heads)
         scores = self.logits(states)[:, 0] if self._project is None else self._project(states[:, 0])
         odds, columns = scores.float().softmax(dim=-1).topk(min(top_k, scores.shape[-1]), dim=-1)
         tokens = columns if self.token_map is None else self.token_map[columns]
         return Guesses(tokens.cpu(), odds.cpu())
 
-    def freeze(self) -> MedusaHeads:
-        """For decoding only: no gradients, and a shared float32 output layer packed for few rows where that exists."""
+    def freeze(self, library: ctypes.CDLL | None = None) -> MedusaHeads:
+        """For decoding only: no gradients; with a shared float32 output layer on the CPU in native code where there is
+        some (weights rounded to 8 bits: guesses are checked anyway), else with that layer packed for few rows."""
         self.eval().requires_grad_(False)
         output = self.output
-        if not self.own_output and output.dtype == torch.float32 and output.device.type == "cpu" and packing_works():
+        on_cpu = not self.own_output and output.dtype == torch.float32 and output.device.type == "cpu"
+        if on_cpu and library is not None and output.shape[1] % BLOCK == 0:
+            self._native = NativeHeads(library, self.weights, self.biases, output, self.root_weight)
+        elif on_cpu and packing_works():
             linear = nn.Linear(output.shape[1], output.shape[0], bias=False, device="meta")
             linear.weight = nn.Parameter(output, requires_grad=False)
             self._project = PackedLinear(linear, keep_weight=False)

@@ -81,7 +81,7 @@ def load_heads(folder: Path, backbone: Backbone) -> LoadedHeads:
     tensors = _read_weights(folder / WEIGHTS)
     layout = layout_of(tensors, backbone.hidden_size, backbone.vocab_size, str(folder))
     heads = _assemble(tensors, layout, backbone)
-    return LoadedHeads(heads.freeze(), _notes(config, layout, backbone, folder), config)
+    return LoadedHeads(heads.freeze(backbone.native_library), _notes(config, layout, backbone, folder), config)
 
 
 def _tensors(heads: MedusaHeads) -> dict[str, Tensor]:

@@ -15,16 +15,11 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.budget import Budget, FixedBudget
 from medusa_chat.engine.cost import CostCurve, pass_ms, step_ms
 from medusa_chat.engine.decode import Controls, decode, read_prompt
-from medusa_chat.engine.drafters.base import Drafter
-from medusa_chat.engine.drafters.lookup import PromptLookup
-from medusa_chat.engine.drafters.medusa import Medusa
-from medusa_chat.engine.drafters.plain import Plain
-from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.drafters.recycling import Recycling
 from medusa_chat.engine.live_budget import LiveBudget
 from medusa_chat.engine.loading import load_backbone
 from medusa_chat.engine.options import DecoderName, Decoding, Limits, Sampling
 from medusa_chat.engine.sampling import Sampler
-from medusa_chat.engine.shapes import shape_for
 from medusa_chat.engine.shapes.calibration import Calibration
 from medusa_chat.engine.step import Step
 from medusa_chat.engine.text.detokenizer import Detokenizer
@@ -34,6 +29,8 @@ from medusa_chat.engine.tree import CandidateTree
 from medusa_chat.heads.medusa import MedusaHeads
 from medusa_chat.heads.store import load_heads
 from medusa_chat.host.costs import curve_for
+from medusa_chat.host.drafting import Drafters
+from medusa_chat.settings.paths import native_dir
 
 DEFAULT_BUDGET = 8
 """Nodes per step where no calibration names a better budget."""
@@ -58,6 +55,8 @@ class Session:
     costs: CostCurve
     notes: tuple[str, ...] = ()
     """Plain sentences the person should see."""
+    recycling: Recycling = field(default_factory=Recycling)
+    """What the backbone held likely after each token it read, in all answers so far."""
     live: dict[DecoderName, LiveBudget] = field(default_factory=dict)
     """Kept from answer to answer: what was learned of a drafter and of the machine stays true."""
 
@@ -81,7 +80,7 @@ class Session:
         tell = on_progress or (lambda _stage, _share: None)
         card = catalog.find(model)
         tell("reading weights", None)
-        backbone, tokenizer = load_backbone(card.folder(), quantize=quantize)
+        backbone, tokenizer = load_backbone(card.folder(), quantize=quantize, native_folder=native_dir())
         tell("reading heads", None)
         heads, calibration, notes = _attach(card.heads_folder(), backbone)
         tell("timing a plain step", None)
@@ -153,7 +152,7 @@ class Answer:
         self._probe = probe
         self._sampler = Sampler(sampling, session.backbone.device)
         self._ending = Ending(limits, session.backbone.eos_ids, Detokenizer(session.tokenizer))
-        self._lookup = PromptLookup()
+        self._drafters = Drafters(session.model, session.heads, session.calibration, session.recycling)
         for budget in session.live.values():
             budget.begin()
         self._controls = self._controls_for(decoding)
@@ -201,26 +200,8 @@ class Answer:
         budget: Budget = (
             self._session.live_budget(decoding.decoder) if decoding.budget is None else FixedBudget(decoding.budget)
         )
-        return Controls(self._drafter_for(decoding), rule_for(decoding), budget)
-
-    def _drafter_for(self, decoding: Decoding) -> Drafter:
-        match decoding.decoder:
-            case "plain":
-                return Plain()
-            case "lookup":
-                return self._lookup
-            case "medusa":
-                return self._medusa(decoding)
-
-    def _medusa(self, decoding: Decoding) -> Medusa:
-        heads = self._session.heads
-        if heads is None:
-            raise MedusaError(
-                f"{self._session.model} has no Medusa heads here; train some with medusa-chat train medusa1, "
-                "or choose the decoder lookup or plain."
-            )
-        shape = shape_for(decoding.tree, self._session.calibration, decoding.budget or self._session.budget)
-        return Medusa(heads, shape, decoding.heads or heads.count, decoding.top_k)
+        drafter = self._drafters.choose(decoding, decoding.budget or self._session.budget)
+        return Controls(drafter, rule_for(decoding), budget)
 
 
 def _attach(folder: Path | None, backbone: Backbone) -> tuple[MedusaHeads | None, Calibration | None, tuple[str, ...]]:

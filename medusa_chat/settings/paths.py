@@ -47,6 +47,11 @@ def log_file() -> Path:
     return state_dir() / f"{APP}.log"
 
 
+def native_dir() -> Path:
+    """Code compiled for this CPU."""
+    return _made(cache_dir() / "native")
+
+
 def cost_file(name: str) -> Path:
     """What passes cost, measured; `name` stands for machine, model and precision. The file may not exist yet."""
     return _made(cache_dir() / "costs") / f"{name}.json"

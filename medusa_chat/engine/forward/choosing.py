@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
 from transformers import PreTrainedModel
@@ -12,8 +14,11 @@ from medusa_chat.engine.forward.base import Forward
 from medusa_chat.engine.forward.dissect import UnsupportedError, dissect
 from medusa_chat.engine.forward.general import TransformersForward
 from medusa_chat.engine.forward.lean import LeanForward
-from medusa_chat.engine.forward.proof import LIMITS, difference
+from medusa_chat.engine.forward.native import NativeForward, fits, take_over
+from medusa_chat.engine.forward.proof import LIMITS, LOW_BIT_LIMIT, difference
 from medusa_chat.kernels.half import HalfLinear, half_works
+from medusa_chat.kernels.native.build import NativeCodeError, library
+from medusa_chat.kernels.native.check import works
 from medusa_chat.kernels.packed import PackedLinear, packing_works
 from medusa_chat.kernels.swap import Kernel, swap_linears
 
@@ -21,7 +26,7 @@ Precision = Literal["none", "fp16", "int8", "int4", "nf4"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 ON_CPU: dict[str, tuple[Precision, ...]] = {
-    "auto": ("fp16", "none"),
+    "auto": ("int8", "fp16", "none"),
     "int8": ("int8", "fp16", "none"),
     "int4": ("int4", "fp16", "none"),
     "fp16": ("fp16", "none"),
@@ -45,23 +50,23 @@ class Choice:
     """Plain sentences: why not the lean path, why not the precision asked for."""
 
 
-def choose(model: PreTrainedModel, quantize: str) -> Choice:
+def choose(model: PreTrainedModel, quantize: str, native_folder: Path | None) -> Choice:
     """May take over the model's weights: only its embedding and its output layer's weight stay readable.
 
     Args:
         quantize: "auto" or one of `PRECISIONS`; with "nf4" the model was loaded so.
+        native_folder: where compiled code is kept; None leaves the native path out.
 
     Raises:
         MedusaError: the model cannot check a tree, on whatever path.
     """
-    notes = []
-    try:
-        anatomy = proven(model)
-    except UnsupportedError as reason:
-        anatomy = None
-        notes.append(f"This model runs on the general path, transformers' own forward, because {reason}.")
+    notes: list[str] = []
+    anatomy = _anatomy(model, notes)
+    code = None
+    if native_folder is not None and anatomy is not None and fits(anatomy):
+        code = _native_code(native_folder, notes)
     for precision in _candidates(quantize, model.device.type):
-        forward = _in_torch(model, anatomy, precision)
+        forward = _native(code, anatomy, precision) or _in_torch(model, anatomy, precision)
         if forward is not None:
             break
     else:
@@ -72,6 +77,14 @@ def choose(model: PreTrainedModel, quantize: str) -> Choice:
             f"Weights cannot be kept as {quantize} on this {where}; they are in {NAMES[precision]} ({precision})."
         )
     return Choice(forward, precision, tuple(notes))
+
+
+def _anatomy(model: PreTrainedModel, notes: list[str]) -> Anatomy | None:
+    try:
+        return proven(model)
+    except UnsupportedError as reason:
+        notes.append(f"This model runs on the general path, transformers' own forward, because {reason}.")
+        return None
 
 
 def proven(model: PreTrainedModel) -> Anatomy:
@@ -94,6 +107,30 @@ def _candidates(quantize: str, device: str) -> tuple[Precision, ...]:
     if quantize == "nf4":
         return ("nf4",)
     return ON_CPU[quantize] if device == "cpu" else ("none",)
+
+
+def _native_code(folder: Path, notes: list[str]) -> ctypes.CDLL | None:
+    try:
+        code = library(folder)
+    except NativeCodeError as reason:
+        notes.append(str(reason))
+        return None
+    if works(code):
+        return code
+    notes.append("The native CPU path is off: its compiled code failed its self-check.")
+    return None
+
+
+def _native(code: ctypes.CDLL | None, anatomy: Anatomy | None, precision: Precision) -> Forward | None:
+    """In C; None where that is not to be had, or says something else than the lean path."""
+    if code is None or anatomy is None or not (precision == "none" or precision == "int8" or precision == "int4"):
+        return None
+    forward = NativeForward(code, anatomy, precision)
+    limit = LIMITS[anatomy.embedding.dtype] if precision == "none" else LOW_BIT_LIMIT
+    if not difference(forward, LeanForward(anatomy, take_over=False), anatomy.embedding.shape[0]) <= limit:
+        return None
+    take_over(anatomy)
+    return forward
 
 
 def _in_torch(model: PreTrainedModel, anatomy: Anatomy | None, precision: Precision) -> Forward | None:

@@ -31,6 +31,7 @@ class NativeForward:
         "int8" keeps weights that came out of 4 bits in those 4 bits, which changes none of them; "int4" rounds all
         but the output layer's to 4 bits. Both round activations to 8 bits (kernels/native/linear.h).
         """
+        self.library = library
         layers = tuple(_layer(anatomy, layer, precision) for layer in anatomy.layers)
         self._decoder = NativeDecoder(
             library,

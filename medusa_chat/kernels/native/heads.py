@@ -27,10 +27,10 @@ class NativeHeads:
         """
         self._library = library
         layers, heads, hidden = biases.shape
-        self._packed = [pack(weight, INT8) for weight in weights.reshape(-1, hidden, hidden)]
-        self._biases = torch.nn.functional.pad(biases.float(), (0, -hidden % LANES)).contiguous()
-        self._output = pack(output, INT8)
-        self._root = None if root is None else pack(root, INT8)
+        self._packed = [pack(weight.detach(), INT8) for weight in weights.reshape(-1, hidden, hidden)]
+        self._biases = torch.nn.functional.pad(biases.detach().float(), (0, -hidden % LANES)).contiguous()
+        self._output = pack(output.detach(), INT8)
+        self._root = None if root is None else pack(root.detach(), INT8)
         self._blocks = (Linear * len(self._packed))(
             *(
                 _linear(packed, bias.data_ptr())
