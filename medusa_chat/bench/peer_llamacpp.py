@@ -18,6 +18,8 @@ import xllamacpp
 from medusa_chat.bench.peer_serving import Answer, reply, serve
 
 MILLISECONDS = 1e-3
+WARNINGS = 2
+"""Of llama.cpp's levels of talk the one that leaves out what it says about each answer."""
 
 
 class Llamacpp:
@@ -31,6 +33,7 @@ class Llamacpp:
         params.cpuparams.n_threads = threads
         params.cpuparams_batch.n_threads = threads
         params.cache_ram_mib = 0
+        params.verbosity = WARNINGS
         if ngram:
             params.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]
         self._server = xllamacpp.Server(params)
@@ -42,7 +45,8 @@ class Llamacpp:
     def answer(self, prompt_ids: Sequence[int], max_tokens: int, eos_ids: Sequence[int]) -> dict[str, Any]:
         """Times are llama.cpp's own; its clock for decoding starts when the first token is there."""
         # What the cache holds of this very conversation counts, what other questions left there does not.
-        goes_on = len(prompt_ids) > len(self._last) and list(prompt_ids[: len(self._last)]) == self._last
+        known = len(self._last)
+        goes_on = 0 < known < len(prompt_ids) and list(prompt_ids[:known]) == self._last
         self._last = list(prompt_ids)
         done = self._ask(
             {
