@@ -18,15 +18,19 @@ _ROPE: dict[str, Any] = {"rope_theta": 10000.0, "original_max_position_embedding
 _MIXED = ["sliding_attention", "full_attention"]
 
 
-def _llama(**changes: Any) -> Callable[[], PreTrainedModel]:
-    return lambda: tiny_model("llama", **changes)
+def _of(family: str, **particular: Any) -> Callable[..., PreTrainedModel]:
+    return lambda **changes: tiny_model(family, **{**particular, **changes})
 
 
-def _smollm3() -> PreTrainedModel:
+def _llama(**particular: Any) -> Callable[..., PreTrainedModel]:
+    return _of("llama", **particular)
+
+
+def _smollm3(**changes: Any) -> PreTrainedModel:
     """Every other layer without positions."""
     with torch.random.fork_rng():
         torch.manual_seed(12)
-        return SmolLM3ForCausalLM(SmolLM3Config(**SIZES, no_rope_layers=[1, 0])).eval()
+        return SmolLM3ForCausalLM(SmolLM3Config(**{**SIZES, **changes}, no_rope_layers=[1, 0])).eval()
 
 
 def _uneven_norms(model: PreTrainedModel) -> PreTrainedModel:
@@ -39,7 +43,7 @@ def _uneven_norms(model: PreTrainedModel) -> PreTrainedModel:
     return model
 
 
-_MAKERS: dict[str, Callable[[], PreTrainedModel]] = {
+_MAKERS: dict[str, Callable[..., PreTrainedModel]] = {
     "llama": _llama(),
     "tied": _llama(tie_word_embeddings=True),
     "biases": _llama(attention_bias=True, mlp_bias=True),
@@ -52,14 +56,12 @@ _MAKERS: dict[str, Callable[[], PreTrainedModel]] = {
         rope_parameters={"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0, **_ROPE}
     ),
     "yarn": _llama(rope_parameters={"rope_type": "yarn", **_ROPE}),
-    "mistral": lambda: tiny_model("mistral"),
-    "qwen2": lambda: tiny_model("qwen2"),
-    "some layers slide": lambda: tiny_model(
-        "qwen2", use_sliding_window=True, sliding_window=WINDOW, layer_types=_MIXED
-    ),
-    "qwen3": lambda: tiny_model("qwen3"),
-    "phi3": lambda: tiny_model("phi3"),
-    "part of a head rotates": lambda: tiny_model(
+    "mistral": _of("mistral"),
+    "qwen2": _of("qwen2"),
+    "some layers slide": _of("qwen2", use_sliding_window=True, sliding_window=WINDOW, layer_types=_MIXED),
+    "qwen3": _of("qwen3"),
+    "phi3": _of("phi3"),
+    "part of a head rotates": _of(
         "phi3",
         rope_parameters={"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5},
     ),
@@ -68,9 +70,13 @@ _MAKERS: dict[str, Callable[[], PreTrainedModel]] = {
 LLAMA_LIKES = tuple(_MAKERS)
 
 
-def llama_like(name: str) -> PreTrainedModel:
-    """The same weights for the same name."""
-    return _uneven_norms(_MAKERS[name]())
+WIDE: dict[str, Any] = {"hidden_size": 64, "intermediate_size": 96, "head_dim": 16}
+"""Sizes that fill the native path's tiles: multiples of 32, heads of 16."""
+
+
+def llama_like(name: str, **changes: Any) -> PreTrainedModel:
+    """The same weights for the same name and the same changes of its config."""
+    return _uneven_norms(_MAKERS[name](**changes))
 
 
 def worst_difference(forward: Forward, other: Forward, seed: int = 0) -> float:
