@@ -50,7 +50,7 @@ class Choice:
     """Plain sentences: why not the lean path, why not the precision asked for."""
 
 
-def choose(model: PreTrainedModel, quantize: str, native_folder: Path | None) -> Choice:
+def choose(model: PreTrainedModel, quantize: str, native_folder: Path | None = None) -> Choice:
     """May take over the model's weights: only its embedding and its output layer's weight stay readable.
 
     Args:
@@ -74,7 +74,8 @@ def choose(model: PreTrainedModel, quantize: str, native_folder: Path | None) ->
     if quantize not in ("auto", precision):
         where = "processor" if model.device.type == "cpu" else "graphics card"
         notes.append(
-            f"Weights cannot be kept as {quantize} on this {where}; they are in {NAMES[precision]} ({precision})."
+            f"Weights of this model cannot be kept as {quantize} on this {where}; "
+            f"they are in {NAMES[precision]} ({precision})."
         )
     return Choice(forward, precision, tuple(notes))
 
