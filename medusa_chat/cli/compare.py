@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.command
 @prompt_argument
 @options.model_options
-@options.decoders_option("plain,medusa,lookup")
+@options.decoders_option("plain,joint,medusa,lookup")
 @options.tree_options
 @options.rule_options
 @options.sampling_options

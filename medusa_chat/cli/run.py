@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,14 +35,12 @@ if TYPE_CHECKING:
 def run(prompt: str | None, **flags: Any) -> int:
     """Answer PROMPT, or what is piped in, on stdout."""
     sampling = options.sampling_of(flags)
-    decoding = options.decoding_of(flags, flags["decoder"] or "medusa")
+    decoding = options.decoding_of(flags, flags["decoder"] or _drafting(flags["tree"]))
     limits = options.limits_of(flags)
     messages = messages_of(prompt, flags["system"])
 
     with Loading() as loading:
         session = open_session(flags, loading)
-    if session.heads is None and flags["decoder"] is None:
-        decoding = replace(decoding, decoder="plain")
     prompt_ids = session.prompt_ids(messages)
     measured = flags["stats"] or flags["as_json"]
     answer = session.start(prompt_ids, sampling, decoding, limits, loading.reading, probe=measured)
@@ -55,6 +52,11 @@ def run(prompt: str | None, **flags: Any) -> int:
     if flags["stats"]:
         click.echo(_figures(told, answer.prefill_seconds), err=True)
     return INTERRUPTED if told.reason == "cancelled" else DONE
+
+
+def _drafting(tree: str) -> str:
+    """Who drafts when nobody is named: only medusa has a tree to choose."""
+    return "joint" if tree == "dynamic" else "medusa"
 
 
 def _tell(session: Session, answer: Answer, decoding: Decoding, as_json: bool) -> Told:

@@ -10,7 +10,7 @@ from time import perf_counter
 import torch
 
 from medusa_chat.engine.acceptance.base import AcceptanceRule
-from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.backbone import Backbone, Readout
 from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.drafters.base import DraftContext, Drafter
 from medusa_chat.engine.errors import MedusaError
@@ -67,33 +67,34 @@ def decode(
     finish = None
     while finish is None:
         index += 1
-        step = _step(index, backbone, controls, sampler, ids, ending)
+        step, readout = _step(index, backbone, controls, sampler, ids, ending)
         ids.extend(step.tokens)
         finish = step.finish
-        controls.drafter.observe(step)
+        controls.drafter.observe(step, readout)
         controls.budget.observe(step)
         yield step
 
 
 @torch.inference_mode()
-def _step(index: int, backbone: Backbone, controls: Controls, sampler: Sampler, ids: list[int], ending: Ending) -> Step:
+def _step(
+    index: int, backbone: Backbone, controls: Controls, sampler: Sampler, ids: list[int], ending: Ending
+) -> tuple[Step, Readout]:
     rule = controls.rule
     clock = [perf_counter()]
     tree = controls.drafter.propose(DraftContext(ids, backbone.last_hidden), controls.budget).first(backbone.room)
     clock.append(perf_counter())
     readout = backbone.verify(tree)
     clock.append(perf_counter())
-    verdict = rule.accept(sampler.posterior(ids[:-1], tree, readout.logits))
+    verdict = rule.accept(sampler.posterior(ids, tree, readout.logits))
     clock.append(perf_counter())
-    tokens = tree.tokens.tolist()
-    new = [*(tokens[node] for node in verdict.path[1:]), verdict.next_root]
+    new = [*(tree.token_ids[node] for node in verdict.path[1:]), verdict.next_root]
     taken = _take(ending, new, backbone.context + 1 - len(ids))
     clock.append(perf_counter())
     path = verdict.path[: len(taken.tokens)]
     backbone.commit(path)
     clock.append(perf_counter())
     ms = [1000.0 * (after - before) for before, after in pairwise(clock)]
-    return Step(index, tree, path, taken.tokens, Timings(*ms), verdict.reasons, taken.text, taken.finish)
+    return Step(index, tree, path, taken.tokens, Timings(*ms), verdict.reasons, taken.text, taken.finish), readout
 
 
 def _take(ending: Ending, new: list[int], room: int) -> Taken:

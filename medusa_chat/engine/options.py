@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from medusa_chat.engine.errors import MedusaError
 
-DecoderName = Literal["plain", "medusa", "lookup"]
+DecoderName = Literal["plain", "joint", "medusa", "lookup", "recycle"]
 RuleName = Literal["greedy", "lossless", "typical", "threshold"]
 TreeKind = Literal["dynamic", "calibrated", "published", "cartesian"]
 Reason = Literal["eos", "length", "stop", "cancelled"]
@@ -68,7 +68,8 @@ class Sampling:
 class Decoding:
     """How tokens are drafted and which guesses are kept. Every field may change between two steps."""
 
-    decoder: DecoderName = "medusa"
+    decoder: DecoderName = "joint"
+    """`joint` puts heads (where there are any), lookup and recycling into one tree; the others are alone."""
     budget: int | None = None
     """Nodes of the candidate tree, root included; 1 is a plain step; None takes in each step as many as pay."""
     heads: int | None = None
@@ -76,6 +77,7 @@ class Decoding:
     top_k: int = 10
     """Candidates taken from each head."""
     tree: TreeKind = "dynamic"
+    """How `medusa` combines its heads' guesses; the trees of the other decoders are always dynamic."""
     rule: RuleName = "lossless"
     epsilon: float = 0.09
     """`typical`: the hard bound on the posterior probability (Medusa paper, section 3.3.1)."""

@@ -62,6 +62,8 @@ def _decoder(choices: Choices, by: int, loaded: Loaded | None) -> Choices:
 
 
 def _tree(choices: Choices, by: int, loaded: Loaded | None) -> Choices:
+    if choices.decoding.decoder != "medusa":
+        return choices
     return _decoding(choices, tree=_around(TREE_KINDS, choices.decoding.tree, by))
 
 
@@ -119,6 +121,12 @@ def _show_budget(choices: Choices, loaded: Loaded | None) -> str:
     return f"auto {loaded.budget}" if loaded else "auto"
 
 
+def _show_tree(choices: Choices, loaded: Loaded | None) -> str:
+    """Only the heads alone can fill a fixed tree."""
+    decoding = choices.decoding
+    return {"plain": "–", "medusa": decoding.tree}.get(decoding.decoder, "dynamic")
+
+
 def _show_heads(choices: Choices, loaded: Loaded | None) -> str:
     if loaded is not None and loaded.heads == 0:
         return "none"
@@ -139,10 +147,10 @@ def _name_bound(decoding: Decoding) -> str:
 
 
 KNOBS: tuple[Knob, ...] = (
-    Knob("decoder", "f2", "Decoder", lambda _: "decoder", "Who drafts: nobody (plain), the Medusa heads, or prompt lookup",
+    Knob("decoder", "f2", "Decoder", lambda _: "decoder", "Who drafts: nobody (plain), the Medusa heads, prompt lookup, recycled tokens, or all of them in one tree (joint)",
          lambda choices, _: choices.decoding.decoder, _decoder),
-    Knob("tree", "f3", "Tree", lambda _: "tree", "How guesses are combined into a candidate tree",
-         lambda choices, _: choices.decoding.tree, _tree),
+    Knob("tree", "f3", "Tree", lambda _: "tree", "How the guesses of the heads alone (decoder medusa) are combined into a candidate tree",
+         _show_tree, _tree),
     Knob("rule", "f4", "Rule", lambda _: "rule", "Which guesses are kept; typical and threshold are lossy: above temperature 0 they change what is said",
          lambda choices, _: choices.decoding.rule_label, _rule),
     Knob("budget", "f5", "Budget", lambda _: "budget", "Nodes of the candidate tree, root included; 1 drafts nothing",
@@ -163,7 +171,7 @@ def possible(choices: Choices, loaded: Loaded) -> Choices:
     """The same choices, but for those the loaded model cannot follow."""
     decoding = choices.decoding
     if decoding.decoder == "medusa" and not loaded.heads:
-        return _decoding(choices, decoder="plain")
+        return _decoding(choices, decoder="joint")
     if decoding.heads is not None and decoding.heads > loaded.heads:
         return _decoding(choices, heads=None)
     return choices
@@ -178,6 +186,8 @@ def why_unchanged(id: str, choices: Choices, loaded: Loaded | None) -> str:
     rule = choices.decoding.rule
     if id in ("bound", "delta"):
         return f"The {rule} rule has no {id if id == 'delta' else 'threshold'}; F4 changes the rule."
+    if id == "tree" and choices.decoding.decoder != "medusa":
+        return "Only the decoder medusa has other trees; F2 changes the decoder."
     if id == "heads" and (loaded is None or not loaded.heads):
         return "No heads are loaded." if loaded is not None else "The heads are not loaded yet."
     return f"That is as far as {knob(id).name(choices.decoding)} goes."

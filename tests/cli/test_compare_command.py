@@ -15,6 +15,7 @@ def test_json_is_one_done_a_decoder_then_the_verdict(medusa, tiny_model):
     assert ended.code == 0
     assert [(told["event"], told["decoder"]) for told in answers] == [
         ("done", "plain"),
+        ("done", "joint"),
         ("done", "medusa"),
         ("done", "lookup"),
     ]

@@ -88,7 +88,7 @@ def test_interrupted(medusa):
         (["run", "--temperature", "-1", "hi"], "it must be between 0 and 10"),
         (["run", "--rule", "lucky", "hi"], "lossless"),
         (["run", "--max-tokens", "0", "hi"], "max tokens is 0"),
-        (["compare", "--decoders", "plain,magic", "hi"], "magic is none of plain, medusa, lookup"),
+        (["compare", "--decoders", "plain,magic", "hi"], "magic is none of plain, joint, medusa, lookup, recycle"),
         (["compare", "--decoders", ",", "hi"], "is none of"),
         (["--model", "x", "run", "hi"], "put it after 'run'"),
         (["bench"], "SUITE"),

@@ -46,7 +46,7 @@ def test_json_is_one_step_event_a_step_then_done(medusa, tiny_model):
         # The kept nodes are the step's tokens, but for the one the backbone added.
         assert [tree["tokens"][node] for node in step["path"][1:]] == step["tokens"][: len(step["path"]) - 1]
     assert set(done) >= DONE_KEYS
-    assert (done["event"], done["decoder"], done["reason"]) == ("done", "medusa", "length")
+    assert (done["event"], done["decoder"], done["reason"]) == ("done", "joint", "length")
     assert done["tokens"] == [token for step in steps for token in step["tokens"]]
     assert done["text"] == "".join(step["text"] for step in steps)
     assert (len(done["tokens"]), done["steps"]) == (9, len(steps))
@@ -58,7 +58,7 @@ def test_text_goes_to_stdout_and_figures_to_stderr(medusa, tiny_model):
     told = medusa("run", "hello", "--model", tiny_model, "--max-tokens", "9", "--json").events[-1]
     ended = medusa("run", "hello", "--model", tiny_model, "--max-tokens", "9", "--stats")
     assert ended.out == told["text"] + "\n"
-    for figure in ("medusa: 9 tokens", "tokens/s", "tokens per step", "overhead", "speedup"):
+    for figure in ("joint: 9 tokens", "tokens/s", "tokens per step", "overhead", "speedup"):
         assert figure in ended.err
 
 
@@ -112,13 +112,16 @@ def test_stop_strings_reach_the_engine(medusa, tiny_model):
     assert (done["reason"], done["text"]) == ("stop", text[: text.index(stop)])
 
 
-def test_without_heads_plain_decoding_stands_in_unless_medusa_is_asked_for(medusa, headless_model):
-    common = ("run", "hello", "--model", headless_model, "--max-tokens", "3", "--json")
-    plain = medusa(*common).events[-1]
-    assert (plain["decoder"], plain["overhead"], plain["speedup"]) == ("plain", 1.0, 1.0)
-    refused = medusa(*common, "--decoder", "medusa")
-    assert (refused.code, refused.out) == (1, "")
-    assert "heads" in refused.err
+def test_without_heads_the_others_draft_unless_medusa_is_asked_for(medusa, headless_model):
+    common = ("run", "hello", "--model", headless_model, "--max-tokens", "30", "--json")
+    *steps, done = medusa(*common).events
+    assert done["decoder"] == "joint"
+    assert {source for step in steps for source in step["tree"]["sources"]} <= {"root", "lookup", "recycle"}
+    assert done["tokens"] == medusa(*common, "--decoder", "plain").events[-1]["tokens"]
+    for asked in (("--decoder", "medusa"), ("--tree", "cartesian")):
+        refused = medusa(*common, *asked)
+        assert (refused.code, refused.out) == (1, "")
+        assert "heads" in refused.err
 
 
 def test_a_model_that_is_not_there_is_one_sentence(medusa):

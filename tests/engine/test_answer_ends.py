@@ -15,7 +15,8 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.decode import Controls, decode, read_prompt
 from medusa_chat.engine.drafters.base import Drafter
-from medusa_chat.engine.drafters.lookup import PromptLookup
+from medusa_chat.engine.drafters.joint import Joint
+from medusa_chat.engine.drafters.lookup import Lookup
 from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.drafters.plain import Plain
 from medusa_chat.engine.errors import MedusaError
@@ -112,7 +113,7 @@ def test_full_context_ends_the_answer_exactly_there(family: str) -> None:
         answer = bench.plain(prompt, context + 1 - length)
         drafters: list[Drafter] = [
             Plain(),
-            PromptLookup(),
+            Joint(None, Lookup(), None),
             Medusa(FixedHeads([[1, 2], [3, 4]]), CartesianShape(), 2, 2),
         ]
         heads = KnowingHeads([*prompt, *answer], lambda: bench.backbone.length, VOCAB, 1.0, count=5)
@@ -260,9 +261,9 @@ def test_steps_tell_times_and_rejections(llama: Bench) -> None:
 def test_observe_is_called_once_a_step_with_that_step(llama: Bench) -> None:
     told: list[object] = []
 
-    class Listening(PromptLookup):
-        def observe(self, step):  # type: ignore[no-untyped-def]
+    class Listening(Plain):
+        def observe(self, step, readout):  # type: ignore[no-untyped-def]
+            assert len(readout.logits) == len(step.tree)
             told.append(step)
-            super().observe(step)
 
     assert llama.answer(PROMPT, Listening(), max_tokens=9) == told

@@ -17,7 +17,8 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.decode import Controls
 from medusa_chat.engine.drafters.base import Drafter
-from medusa_chat.engine.drafters.lookup import PromptLookup
+from medusa_chat.engine.drafters.joint import Joint
+from medusa_chat.engine.drafters.lookup import Lookup
 from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.drafters.plain import Plain
 from medusa_chat.engine.shapes.base import RankPath, TreeShape
@@ -107,7 +108,7 @@ def test_swapping_drafter_rule_and_budget_between_steps_keeps_the_text(bench: Be
     for _ in range(6):
         prompt = [draw.randrange(VOCAB) for _ in range(draw.randrange(1, 20))]
         heads = knowing(bench, prompt, draw, rate=0.8)
-        drafters: list[Drafter] = [Plain(), PromptLookup()]
+        drafters: list[Drafter] = [Plain(), Joint(None, Lookup(), None)]
         drafters += [Medusa(heads, shape(draw), 4, 5) for shape in SHAPES.values()]
         used: set[int] = set()
 
@@ -135,7 +136,7 @@ def test_lookup_writes_what_plain_decoding_writes(bench: Bench) -> None:
     for max_tokens in (1, 2, 3, 40, 120):
         start = [draw.randrange(VOCAB) for _ in range(draw.randrange(2 * WINDOW, 3 * WINDOW))]
         prompt = [*start, *bench.plain(start, 20), *start]
-        steps = bench.answer(prompt, PromptLookup(), budget=draw.choice([2, 4, 11]), max_tokens=max_tokens)
+        steps = bench.answer(prompt, Joint(None, Lookup(), None), budget=draw.choice([2, 4, 11]), max_tokens=max_tokens)
         assert tokens_of(steps) == bench.plain(prompt, max_tokens)
         kept += sum(len(step.path) - 1 for step in steps)
     assert kept > 0
@@ -148,7 +149,7 @@ def test_lookup_runs_along_a_loop() -> None:
         torch.nn.init.zeros_(layer.self_attn.o_proj.weight)
     bench = Bench(Backbone(model), Reference(model))
     prompt = [1, *bench.plain([1], VOCAB)]
-    steps = bench.answer(prompt, PromptLookup(), budget=8, max_tokens=64)
+    steps = bench.answer(prompt, Joint(None, Lookup(), None), budget=8, max_tokens=64)
     assert tokens_of(steps) == bench.plain(prompt, 64)
     assert max(len(step.path) for step in steps) == 8
     assert len(steps) < 32

@@ -1,4 +1,4 @@
-"""Prompt lookup: what followed the latest, longest match, and never anything else."""
+"""Lookup: continuations of what stood earlier, with probabilities that follow the answer."""
 
 from __future__ import annotations
 
@@ -10,79 +10,95 @@ from hypothesis import strategies as st
 
 from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.drafters.base import DraftContext
-from medusa_chat.engine.drafters.lookup import MATCH_LENGTHS, PromptLookup
-from medusa_chat.engine.step import Step, Timings
+from medusa_chat.engine.drafters.joint import Joint
+from medusa_chat.engine.drafters.lookup import MOST, Lookup
 from medusa_chat.engine.tree import CandidateTree
 
 
-def guessed(ids: list[int], budget: int = 8, drafter: PromptLookup | None = None) -> list[int]:
-    tree = (drafter or PromptLookup()).propose(DraftContext(ids, None), FixedBudget(budget))
-    assert tree.parents.tolist() == list(range(-1, len(tree) - 1)), "a chain"
-    assert int(tree.tokens[0]) == ids[-1]
-    return tree.tokens.tolist()[1:]
+def tree_of(ids: list[int], budget: int = 8) -> CandidateTree:
+    return Joint(None, Lookup(), None).propose(DraftContext(ids, None), FixedBudget(budget))
 
 
-def by_scanning(ids: list[int], budget: int) -> list[int]:
-    """The definition: longest match first, the latest of each length, everything after it up to the budget."""
-    for length in MATCH_LENGTHS:
-        for end in range(len(ids) - 1, length - 1, -1):
-            if ids[end - length : end] == ids[-length:]:
-                return ids[end : end + budget - 1]
-    return []
+def offers_after(ids: list[int], answer: list[int]) -> dict[int, float]:
+    """Of a lookup that has seen `ids` as a prompt and `answer` token by token after it."""
+    lookup = Lookup()
+    lookup.read(ids)
+    for count in range(1, len(answer) + 1):
+        lookup.read([*ids, *answer[:count]])
+    return dict(lookup.offers(lookup.begin()))
 
 
 @pytest.mark.parametrize(
     ("ids", "wanted"),
     [
         ([1], []),
-        ([1, 2], []),
-        ([1, 2, 3, 4], []),
-        ([1, 2, 9, 8, 1, 2], [9, 8, 1, 2]),
-        ([1, 2, 9, 1, 2, 7, 1, 2], [7, 1, 2]),
-        ([5, 1, 2, 9, 6, 1, 2, 7, 5, 1, 2], [9, 6, 1, 2, 7, 5, 1]),
-        ([4, 4, 4, 4], [4]),
-        ([4, 4, 4], [4]),
-        ([0, 0, 1, 0, 0], [1, 0, 0]),
+        ([1, 2, 3], []),
+        ([1, 2, 9, 8, 1, 2], [9, 8, 1, 2, 9, 8, 1]),
+        ([5, 6, 7, 5, 6, 7, 5], [6, 7, 5, 6, 7, 5, 6]),
+        ([4, 4, 4, 4], [4] * 7),
     ],
 )
-def test_latest_longest_match(ids: list[int], wanted: list[int]) -> None:
-    assert guessed(ids) == wanted
+def test_a_repetition_is_followed_also_beyond_its_end(ids: list[int], wanted: list[int]) -> None:
+    tree = tree_of(ids)
+    assert tree.token_ids == (ids[-1], *wanted)
+    assert tree.parent_nodes == tuple(range(-1, len(wanted)))
+    assert set(tree.sources[1:]) <= {"lookup"}
 
 
-def test_budget_bounds_the_chain() -> None:
-    ids = [1, 2, 3, 4, 5, 6, 1, 2]
-    for budget in range(1, 10):
-        assert guessed(ids, budget) == [3, 4, 5, 6, 1, 2][: budget - 1]
+def test_several_continuations_share_a_tree_the_latest_first() -> None:
+    tree = tree_of([1, 2, 3, 50, 1, 2, 3, 60, 61, 1, 2, 3])
+    first = [tree.token_ids[child] for child in tree.children()[0]]
+    assert first == [60, 50]
+    scores = [tree.probabilities[child] for child in tree.children()[0]]
+    assert scores[0] > scores[1]
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(1, 12), st.integers(1, 60))
-def test_table_equals_scanning_however_the_conversation_grew(ids: list[int], budget: int, first: int) -> None:
-    drafter = PromptLookup()
-    grown: list[int] = []
-    draw = random.Random(first)
-    while len(grown) < len(ids):
-        grown += ids[len(grown) : len(grown) + draw.randrange(1, 6)]
-        assert guessed(grown, budget, drafter) == by_scanning(grown, budget)
+def test_however_the_conversation_grew_the_guesses_are_the_same(ids: list[int], budget: int, seed: int) -> None:
+    draw = random.Random(seed)
+    whole, grown = Lookup(), Lookup()
+    whole.read(ids)
+    known = 0
+    while known < len(ids):
+        known += draw.randrange(1, 6)
+        grown.read(ids[:known])
+    tokens = [token for token, _ in whole.offers(whole.begin())]
+    assert tokens == [token for token, _ in grown.offers(grown.begin())]
+    assert len(tokens) <= MOST
 
 
-def test_scores_follow_how_often_guesses_held() -> None:
-    drafter = PromptLookup()
+def test_longer_and_confirmed_matches_are_trusted_more() -> None:
+    def chance(ids: list[int]) -> float:
+        lookup = Lookup()
+        lookup.read(ids)
+        return lookup.offers(lookup.begin())[0][1]
 
-    def step(kept: int) -> float:
-        tree = drafter.propose(DraftContext([1, 2, 3, 4, 5, 1, 2], None), FixedBudget(5))
-        drafter.observe(Step(1, tree, tuple(range(kept + 1)), (0,) * (kept + 1), Timings()))
-        return float(tree.scores[1])
+    lengths = [chance([*range(length), 77, 99, *range(length)]) for length in (1, 2, 3, 4, 6, 12, 20, 40)]
+    assert lengths == sorted(lengths)
+    assert lengths[0] < 0.3 < 0.9 < lengths[-1]
+    times = [chance([1, 2, 77, 99] * count + [1, 2]) for count in (1, 2)]
+    apart = [
+        chance([*(x for i in range(count) for x in (100 + i, 1, 2, 77, 200 + i)), 300, 1, 2]) for count in (1, 2, 3)
+    ]
+    assert times == sorted(times)
+    assert apart == sorted(set(apart))
 
-    assert step(4) == pytest.approx(1 / 2)
-    assert step(0) == pytest.approx(5 / 6)
-    assert step(2) == pytest.approx(5 / 7)
-    assert step(0) == pytest.approx(7 / 10)
+
+def test_a_prompt_teaches_continuations_but_no_probabilities() -> None:
+    pairs = [token for i in range(40) for token in (3 * i, 3 * i + 1, 3 * i + 2)]
+    written = [*pairs, 999, *pairs, 7777, 5000, 5001, 5002, 998, 5000, 5001]
+    as_prompt = offers_after(written, [])
+    as_answer = offers_after(written[:121], written[121:])
+    assert set(as_prompt) == set(as_answer) == {5002}
+    assert as_prompt == {5002: offers_after([5000, 5001, 5002, 998, 5000, 5001], [])[5002]}
 
 
-def test_steps_of_other_drafters_say_nothing_about_lookup() -> None:
-    drafter = PromptLookup()
-    ids = [1, 2, 3, 1, 2]
-    before = drafter.propose(DraftContext(ids, None), FixedBudget(4)).scores.tolist()
-    other = CandidateTree.build([2, 9], [-1, 0], [1.0, 0.5])
-    drafter.observe(Step(1, other, (0,), (3,), Timings()))
-    assert drafter.propose(DraftContext(ids, None), FixedBudget(4)).scores.tolist() == before
+def test_probabilities_follow_what_the_answer_does_whoever_drafts() -> None:
+    # Pairs that stood once before: in one answer they always go on as before, in the other never.
+    pairs = [[10 * i, 10 * i + 1, 10 * i + 2] for i in range(1, 30)]
+    prompt = [token for pair in pairs for token in pair] + [5, 6, 7]
+    kept = [token for i, pair in enumerate(pairs) for token in (*pair, 1000 + i)]
+    broken = [token for i, pair in enumerate(pairs) for token in (*pair[:2], 2000 + i, 1000 + i)]
+    before = offers_after(prompt, [888, 5, 6])[7]
+    assert offers_after(prompt, [*kept, 888, 5, 6])[7] > before + 0.2
+    assert offers_after(prompt, [*broken, 888, 5, 6])[7] < before - 0.2

@@ -18,7 +18,8 @@ from doubles.tiny_families import Reference, tiny_model
 from medusa_chat.engine.acceptance import AcceptanceRule, Greedy, Lossless, Threshold, Typical
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.drafters.base import Drafter
-from medusa_chat.engine.drafters.lookup import PromptLookup
+from medusa_chat.engine.drafters.joint import Joint
+from medusa_chat.engine.drafters.lookup import Lookup
 from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.drafters.plain import Plain
 from medusa_chat.engine.errors import MedusaError
@@ -98,7 +99,7 @@ def test_lossless_keeps_every_warped_distribution(fast: Bench, count: int, sampl
 
 
 def test_plain_sampling_and_lookup_keep_the_distribution(fast: Bench) -> None:
-    for proposer in (Plain(), PromptLookup()):
+    for proposer in (Plain(), Joint(None, Lookup(), None)):
         written = answers(fast, proposer, 2, temperature=0.8, top_p=0.95)
         assert fit_of(fast, written, 2, temperature=0.8, top_p=0.95) > LIKELY
 
@@ -146,7 +147,7 @@ def test_posterior_is_the_distribution_written_out(few: Bench) -> None:
             [1.0] * nodes,
         )
         logits = torch.tensor([[draw.gauss(0.0, 2.0) for _ in range(FEW)] for _ in range(nodes)])
-        posterior = Sampler(sampling).posterior(prefix, tree, logits)
+        posterior = Sampler(sampling).posterior([*prefix, tree.token_ids[0]], tree, logits)
         untouched = logits.clone()
         for node in range(nodes):
             path = tree.tokens[tree.ancestry()[node]].tolist()

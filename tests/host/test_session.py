@@ -29,7 +29,7 @@ def _steps(session: Session, decoding: Decoding, *, probe: bool) -> list[Step]:
 
 
 def test_timing_plain_steps_in_between_changes_no_token(session: Session) -> None:
-    decoding = Decoding(budget=5)
+    decoding = Decoding("medusa", budget=5)
     probed = _steps(session, decoding, probe=True)
     ids = list(session.backbone.ids)
     quiet = _steps(session, decoding, probe=False)
@@ -39,12 +39,12 @@ def test_timing_plain_steps_in_between_changes_no_token(session: Session) -> Non
 
 
 def test_a_plain_step_is_timed_after_the_first_step_and_now_and_then(session: Session) -> None:
-    steps = _steps(session, Decoding(budget=5), probe=True)
+    steps = _steps(session, Decoding("medusa", budget=5), probe=True)
     drafted = [step for step in steps if len(step.tree) > 1 and step.finish is None]
     assert len(drafted) > PROBE_EVERY
     for step in drafted:
         assert (step.plain_ms is not None) == (step.index % PROBE_EVERY == 1)
-    assert all(step.plain_ms is None for step in _steps(session, Decoding(budget=5), probe=False))
+    assert all(step.plain_ms is None for step in _steps(session, Decoding("medusa", budget=5), probe=False))
 
 
 def test_steps_of_plain_decoding_are_their_own_measure(session: Session) -> None:

@@ -74,10 +74,11 @@ async def test_the_tree_lights_the_accepted_path(open_chat):
 
 
 PRESSES = [
-    (["f2"], {"decoder": "lookup"}),
+    (["f2"], {"decoder": "medusa"}),
+    (["f2", "f2", "f2"], {"decoder": "recycle"}),
     (["f14"], {"decoder": "plain"}),
-    (["f3"], {"tree": "calibrated"}),
-    (["shift+f3"], {"tree": "cartesian"}),
+    (["f2", "f3"], {"decoder": "medusa", "tree": "calibrated"}),
+    (["f2", "shift+f3"], {"decoder": "medusa", "tree": "cartesian"}),
     (["f4"], {"rule": "typical"}),
     (["f4", "f8"], {"rule": "typical", "epsilon": 0.12}),
     (["f4", "f12"], {"rule": "typical", "delta": 0.4}),
@@ -129,10 +130,10 @@ async def test_settings_can_be_changed_with_arrows_in_the_panel(open_chat):
         await chat.ask()
         await chat.pilot.press("tab")
         assert chat.screen.focused is chat.screen.query_one(KnobList)
-        await chat.pilot.press("down", "right")
-        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding(tree="calibrated"))
+        await chat.pilot.press("right", "down", "right")
+        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding("medusa", tree="calibrated"))
         await chat.pilot.press("left_square_bracket")
-        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding())
+        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding("medusa"))
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40), (200, 60)])
@@ -148,9 +149,17 @@ async def test_a_lossy_rule_says_so_in_every_layout(open_chat, size):
 async def test_the_decoder_key_skips_medusa_without_heads(open_chat):
     async with open_chat(TEXT, loaded=replace(LOADED, heads=0)) as chat:
         await chat.ask()
-        assert chat.engine.sent(Generate)[0].decoding.decoder == "plain"
+        assert chat.engine.sent(Generate)[0].decoding.decoder == "joint"
         await chat.pilot.press("f2", "f2", "f2")
-        assert [request.decoding.decoder for request in chat.engine.sent(Adjust)] == ["lookup", "plain", "lookup"]
+        assert [request.decoding.decoder for request in chat.engine.sent(Adjust)] == ["lookup", "recycle", "plain"]
+
+
+async def test_the_tree_can_be_changed_for_heads_alone(open_chat):
+    async with open_chat(TEXT) as chat:
+        await chat.ask()
+        await chat.pilot.press("f3")
+        assert not chat.engine.sent(Adjust)
+        assert any("Only the decoder medusa has other trees" in toast for toast in chat.toasts)
 
 
 async def test_the_panel_gives_way_on_narrow_screens_and_obeys_its_key(open_chat):

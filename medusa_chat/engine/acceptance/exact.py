@@ -31,7 +31,7 @@ class Lossless:
 
 
 def _descend(posterior: Posterior, choose: Callable[[int], int]) -> Verdict:
-    tokens, children = posterior.tree.tokens.tolist(), posterior.tree.children()
+    tokens, children = posterior.tree.token_ids, posterior.tree.children()
     path, fallen = [0], []
     while True:
         token = choose(path[-1])

@@ -44,7 +44,7 @@ class Threshold:
 
 def _longest(posterior: Posterior, bound: Callable[[Tensor], tuple[float, float | None]]) -> Verdict:
     """Walk every path that holds; draw the token after the longest one."""
-    tokens, children = posterior.tree.tokens.tolist(), posterior.tree.children()
+    tokens, children = posterior.tree.token_ids, posterior.tree.children()
     reasons: list[Rejection] = []
     best: tuple[int, float, tuple[int, ...]] = (1, 0.0, (0,))
     standing = [best]

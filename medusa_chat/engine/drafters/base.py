@@ -8,6 +8,7 @@ from typing import Protocol
 
 from torch import Tensor
 
+from medusa_chat.engine.backbone import Readout
 from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.step import Step
 from medusa_chat.engine.tree import CandidateTree
@@ -35,6 +36,10 @@ class Drafter(Protocol):
         """A tree of at most `budget.limit` nodes whose root is `context.root`, cut to `budget.nodes`."""
         ...
 
-    def observe(self, step: Step) -> None:
-        """Called after every step, also after steps proposed by another drafter."""
+    def observe(self, step: Step, readout: Readout) -> None:
+        """What became of the tree, after every step.
+
+        Args:
+            readout: what the backbone said about each node of `step.tree`.
+        """
         ...

@@ -1,59 +1,79 @@
-"""Prompt lookup: what followed the last time these tokens stood in the conversation.
+"""Prompt lookup: what followed earlier in the conversation, where the same tokens stood.
 
-The idea is prompt lookup decoding (apoorvumang/prompt-lookup-decoding, 2023); here the latest match wins, long
-matches before short ones, and found by a table instead of a scan.
+The idea is prompt lookup decoding (apoorvumang/prompt-lookup-decoding, 2023); here every suffix is found, not only those
+of a few lengths, several continuations are offered, and each with its probability.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medusa_chat.engine.budget import Budget
-from medusa_chat.engine.drafters.base import DraftContext
-from medusa_chat.engine.step import Step
-from medusa_chat.engine.tree import CandidateTree
+from medusa_chat.engine.drafters.rates import Rates
+from medusa_chat.engine.drafters.suffix_automaton import Continuation, Match, SuffixAutomaton
 
-MATCH_LENGTHS = (3, 2)
+MOST = 3
+"""Continuations offered at one place."""
+
+_CLASSES = (0, 0, 1, 2, 3, *[4] * 3, *[5] * 8, *[6] * 16)
+"""Match length -> class: 1, 2, 3, 4, 5-7, 8-15, 16-31; class 7: 32 and more."""
+
+# Probability that a continuation comes next, by class of match length (columns). Measured on 2,000 greedy answers of the
+# default model (3.1e5 places: chat, arithmetic, code, short tasks), over every place of an answer, whether a step begins
+# there or not: at a place deeper in a tree the match is longer by the tokens on the way, and what the length says holds
+# there as well (0.58 against 0.54 .. 0.64 for three tokens after a miss and after one, two hits).
+_FIRST = (
+    (0.19, 0.47, 0.57, 0.64, 0.73, 0.86, 0.93, 0.99),
+    (0.42, 0.70, 0.75, 0.79, 0.86, 0.94, 0.95, 0.99),
+    (0.63, 0.85, 0.89, 0.92, 0.96, 0.98, 0.99, 0.99),
+)
+"""The first offer (latest occurrence of the longest suffix); rows: it followed the latest 1, 2, 3 or more occurrences."""
+_LATER = (
+    (0.09, 0.11, 0.11, 0.11, 0.10, 0.10, 0.10, 0.10),
+    (0.04, 0.10, 0.13, 0.14, 0.14, 0.18, 0.20, 0.20),
+    (0.14, 0.30, 0.35, 0.40, 0.45, 0.60, 0.60, 0.60),
+)
+"""Further offers; rows: another token has followed since, this one followed the latest 1, 2 or more occurrences."""
+_STRENGTH = 20.0
 
 
-class PromptLookup:
-    """One per answer: the table grows with the conversation."""
+class Lookup:
+    """One per answer: the automaton grows with the conversation, the probabilities follow what the answer repeats."""
 
     def __init__(self) -> None:
-        self._following: dict[tuple[int, ...], int] = {}
-        self._indexed = 0
-        self._proposed: CandidateTree | None = None
-        self._kept, self._tried = 1, 2
-        """Laplace's rule: before anything is seen a guess is right half of the time."""
+        self._text = SuffixAutomaton()
+        self._rates = Rates([mean for rows in (_FIRST, _LATER) for row in rows for mean in row], _STRENGTH)
 
-    def propose(self, context: DraftContext, budget: Budget) -> CandidateTree:
-        """A chain: the tokens after the latest earlier match; the root alone when nothing matches."""
-        self._index(context.ids)
-        start = self._match(context.ids)
-        guessed = [] if start is None else list(context.ids[start : start + budget.limit - 1])
-        chance = self._kept / self._tried
-        chain = CandidateTree.build([context.root, *guessed], range(-1, len(guessed)), [1.0, *[chance] * len(guessed)])
-        self._proposed = chain.first(budget.nodes(chain.worths()))
-        return self._proposed
+    def read(self, ids: Sequence[int]) -> None:
+        """The conversation as it stands now, grown since the last call.
 
-    def observe(self, step: Step) -> None:
-        """Counts how often a guess holds given that the one before it held."""
-        if step.tree is not self._proposed:
-            return
-        kept = len(step.path) - 1
-        self._kept += kept
-        self._tried += min(kept + 1, len(step.tree) - 1)
+        What is there at the first call is only remembered. Every token after that is held against what would have been
+        offered in its place, whoever drafted it, or nobody: a plain step teaches as much as a tree.
+        """
+        text = self._text
+        learning = text.size > 0
+        for token in ids[text.size :]:
+            if learning:
+                for rank, offer in enumerate(text.continuations(text.end(), MOST)):
+                    self._rates.learn(_kind(rank, offer), offer[0] == token)
+            text.append(token)
 
-    def _index(self, ids: Sequence[int]) -> None:
-        """Remember, for every run of tokens that something already follows, where that something starts."""
-        for end in range(self._indexed, len(ids)):
-            for length in MATCH_LENGTHS:
-                if end >= length:
-                    self._following[tuple(ids[end - length : end])] = end
-        self._indexed = len(ids)
+    def begin(self) -> Match:
+        """Where the conversation ends."""
+        return self._text.end()
 
-    def _match(self, ids: Sequence[int]) -> int | None:
-        for length in MATCH_LENGTHS:
-            if len(ids) > length and (start := self._following.get(tuple(ids[-length:]))) is not None:
-                return start
-        return None
+    def follow(self, match: Match, token: int) -> Match:
+        return self._text.follow(match, token)
+
+    def offers(self, match: Match) -> list[tuple[int, float]]:
+        """Up to `MOST` tokens with their probabilities, in the order explained at `SuffixAutomaton.continuations`."""
+        means = self._rates.means
+        found = self._text.continuations(match, MOST)
+        return [(offer[0], means[_kind(rank, offer)]) for rank, offer in enumerate(found)]
+
+
+def _kind(rank: int, offer: Continuation) -> int:
+    _, length, held = offer
+    column = _CLASSES[length] if length < 32 else 7
+    if rank:
+        return 24 + 8 * (held if held < 2 else 2) + column
+    return 8 * ((held if held < 3 else 3) - 1) + column

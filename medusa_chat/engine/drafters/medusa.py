@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from medusa_chat.engine.backbone import Readout
 from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.drafters.base import DraftContext
 from medusa_chat.engine.drafters.guesses import HeadModel
@@ -31,5 +32,5 @@ class Medusa:
         # A fixed shape's order is not quite the order of this step's worths.
         return tree.first(budget.nodes(sorted(tree.worths(), reverse=True)))
 
-    def observe(self, step: Step) -> None:
+    def observe(self, step: Step, readout: Readout) -> None:
         """Heads learn nothing while decoding."""

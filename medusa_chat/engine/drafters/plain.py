@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from medusa_chat.engine.backbone import Readout
 from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.drafters.base import DraftContext
 from medusa_chat.engine.step import Step
@@ -14,5 +15,5 @@ class Plain:
     def propose(self, context: DraftContext, budget: Budget) -> CandidateTree:
         return CandidateTree.root_only(context.root)
 
-    def observe(self, step: Step) -> None:
+    def observe(self, step: Step, readout: Readout) -> None:
         """Nothing to learn."""

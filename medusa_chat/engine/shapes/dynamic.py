@@ -2,66 +2,51 @@
 
 from __future__ import annotations
 
-import heapq
+from collections.abc import Sequence
+from itertools import repeat
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.drafters.guesses import Guesses
-from medusa_chat.engine.shapes.calibration import Calibration, Reliability
+from medusa_chat.engine.drafters.search import Offer, Stream, best_first
+from medusa_chat.engine.shapes.calibration import Calibration
 from medusa_chat.engine.tree import CandidateTree
 
 
 class DynamicShape:
-    """Best-first search over "next sibling" and "first child".
+    """Best-first search (`drafters.search`) over the heads' guesses.
 
-    A node's worth is the product of probabilities along its path. Worth never rises along either move, so the first
-    N nodes popped are exactly the N best, and each one's parent comes before it. Heads are independent given the
-    hidden state, hence no further forward pass is needed.
+    Heads are taken as independent given the hidden state: any guess of a head may follow any guess of the head before.
     """
 
     def __init__(self, calibration: Calibration | None = None) -> None:
         """Without a calibration the heads' own probabilities are taken at their word."""
-        self._curves = [] if calibration is None else [_Curve(curve) for curve in calibration.reliability]
+        self._curves = () if calibration is None else calibration.reliability
 
     def build(self, root: int, guesses: Guesses, budget: int) -> CandidateTree:
-        ids = guesses.tokens.tolist()
-        chances = [self._calibrated(head, row).tolist() for head, row in enumerate(guesses.probabilities)]
-        heads, top_k = len(ids), len(ids[0]) if ids else 0
-        tokens, parents, scores = [root], [-1], [1.0]
-        # Entries: (-worth, order, worth of the parent, parent's node, depth, rank); order breaks ties first in.
-        frontier = [(-chances[0][0], 0, 1.0, 0, 0, 0)] if heads and top_k else []
-        order = 1
-        while frontier and len(tokens) < budget:
-            worth, _, above, parent, depth, rank = heapq.heappop(frontier)
-            node = len(tokens)
-            tokens.append(ids[depth][rank])
-            parents.append(parent)
-            scores.append(chances[depth][rank])
-            if rank + 1 < top_k:
-                sibling = -above * chances[depth][rank + 1]
-                heapq.heappush(frontier, (sibling, order, above, parent, depth, rank + 1))
-            if depth + 1 < heads:
-                child = worth * chances[depth + 1][0]
-                heapq.heappush(frontier, (child, order + 1, -worth, node, depth + 1, 0))
-            order += 2
-        return CandidateTree.build(tokens, parents, scores)
+        return best_first(root, _HeadsAlone(self.offers(guesses)), FixedBudget(budget))
 
-    def _calibrated(self, head: int, probabilities: Tensor) -> Tensor:
-        return self._curves[head](probabilities) if head < len(self._curves) else probabilities
+    def offers(self, guesses: Guesses) -> list[list[Offer]]:
+        """Per head its guesses with what their probabilities are worth, likeliest first."""
+        tokens, probabilities = guesses.tokens.tolist(), guesses.probabilities.numpy()
+        offers = []
+        for head, row in enumerate(tokens):
+            worth = probabilities[head]
+            if head < len(self._curves):
+                worth = np.interp(worth, self._curves[head].raw, self._curves[head].observed)
+            offers.append(list(zip(row, worth.tolist(), repeat(f"head {head + 1}"), strict=False)))
+        return offers
 
 
-class _Curve:
-    """Piecewise linear interpolation of a `Reliability`, flat beyond its ends."""
+class _HeadsAlone:
+    """The `Guide` through heads' guesses: what may follow depends on the depth alone."""
 
-    def __init__(self, reliability: Reliability) -> None:
-        self._raw = torch.tensor(reliability.raw, dtype=torch.float32)
-        self._observed = torch.tensor(reliability.observed, dtype=torch.float32)
+    def __init__(self, offers: Sequence[Sequence[Offer]]) -> None:
+        self._streams = [[(row, 1.0, ())] for row in offers]
 
-    def __call__(self, probabilities: Tensor) -> Tensor:
-        if len(self._raw) == 1:
-            return self._observed.expand_as(probabilities)
-        left = (torch.searchsorted(self._raw, probabilities, right=True) - 1).clamp(0, len(self._raw) - 2)
-        span = self._raw[left + 1] - self._raw[left]
-        share = ((probabilities - self._raw[left]) / span).clamp(0.0, 1.0)
-        return torch.lerp(self._observed[left], self._observed[left + 1], share)
+    def begin(self) -> tuple[None, Sequence[Stream]]:
+        return self.follow(None, 0, 0)
+
+    def follow(self, _state: None, _token: int, depth: int) -> tuple[None, Sequence[Stream]]:
+        return None, self._streams[depth] if depth < len(self._streams) else ()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from medusa_chat.engine.drafters.guesses import Guesses
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.shapes.base import RankPath
-from medusa_chat.engine.tree import CandidateTree
+from medusa_chat.engine.tree import ROOT, CandidateTree
 
 # fmt: off
 PUBLISHED_63: tuple[RankPath, ...] = (
@@ -46,7 +46,7 @@ class PathShape:
         heads, top_k = guesses.tokens.shape
         ids, chances = guesses.tokens.tolist(), guesses.probabilities.tolist()
         nodes: dict[RankPath, int] = {(): 0}
-        tokens, parents, scores = [root], [-1], [1.0]
+        tokens, parents, scores, sources = [root], [-1], [1.0], [ROOT]
         for path in self.paths:
             if len(tokens) == budget:
                 break
@@ -56,4 +56,5 @@ class PathShape:
             parents.append(nodes[path[:-1]])
             tokens.append(ids[len(path) - 1][path[-1]])
             scores.append(chances[len(path) - 1][path[-1]])
-        return CandidateTree.build(tokens, parents, scores)
+            sources.append(f"head {len(path)}")
+        return CandidateTree.build(tokens, parents, scores, sources)
