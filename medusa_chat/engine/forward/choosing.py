@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -15,7 +15,7 @@ from medusa_chat.engine.forward.dissect import UnsupportedError, dissect
 from medusa_chat.engine.forward.general import TransformersForward
 from medusa_chat.engine.forward.lean import LeanForward
 from medusa_chat.engine.forward.native import NativeForward, fits, take_over
-from medusa_chat.engine.forward.proof import LIMITS, LOW_BIT_LIMIT, difference
+from medusa_chat.engine.forward.proof import LIMITS, difference
 from medusa_chat.kernels.half import HalfLinear, half_works
 from medusa_chat.kernels.native.build import NativeCodeError, library
 from medusa_chat.kernels.native.check import works
@@ -64,7 +64,7 @@ def choose(model: PreTrainedModel, quantize: str, native_folder: Path | None = N
     anatomy = _anatomy(model, notes)
     code = None
     if native_folder is not None and anatomy is not None and fits(anatomy):
-        code = _native_code(native_folder, notes)
+        code = _native_code(native_folder, anatomy, notes)
     for precision in _candidates(quantize, model.device.type):
         forward = _native(code, anatomy, precision) or _in_torch(model, anatomy, precision)
         if forward is not None:
@@ -110,26 +110,33 @@ def _candidates(quantize: str, device: str) -> tuple[Precision, ...]:
     return ON_CPU[quantize] if device == "cpu" else ("none",)
 
 
-def _native_code(folder: Path, notes: list[str]) -> ctypes.CDLL | None:
+def _native_code(folder: Path, anatomy: Anatomy, notes: list[str]) -> ctypes.CDLL | None:
+    """Compiled code that computes what it should; None, and a note, without it."""
     try:
         code = library(folder)
     except NativeCodeError as reason:
         notes.append(str(reason))
         return None
-    if works(code):
+    if works(code) and _reads(code, anatomy):
         return code
     notes.append("The native CPU path is off: its compiled code failed its self-check.")
     return None
 
 
+def _reads(code: ctypes.CDLL, anatomy: Anatomy) -> bool:
+    """Whether native code says what the lean path says, over one layer of each kind: in full precision, because
+    rounding would hide a part that is read wrongly, and not over all layers, which would need all weights twice."""
+    kinds = {(layer.window, layer.rotates): layer for layer in anatomy.layers}
+    sample = replace(anatomy, layers=tuple(kinds.values()))
+    ours, theirs = NativeForward(code, sample, "none"), LeanForward(sample, take_over=False)
+    return difference(ours, theirs, anatomy.embedding.shape[0]) <= LIMITS[anatomy.embedding.dtype]
+
+
 def _native(code: ctypes.CDLL | None, anatomy: Anatomy | None, precision: Precision) -> Forward | None:
-    """In C; None where that is not to be had, or says something else than the lean path."""
+    """In C; None where that is not to be had."""
     if code is None or anatomy is None or not (precision == "none" or precision == "int8" or precision == "int4"):
         return None
     forward = NativeForward(code, anatomy, precision)
-    limit = LIMITS[anatomy.embedding.dtype] if precision == "none" else LOW_BIT_LIMIT
-    if not difference(forward, LeanForward(anatomy, take_over=False), anatomy.embedding.shape[0]) <= limit:
-        return None
     take_over(anatomy)
     return forward
 

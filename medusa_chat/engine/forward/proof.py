@@ -14,8 +14,6 @@ PARENTS = (-1, 0, 0, 1, 1, 2, 5)
 LIMITS = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
 """Largest difference that rounding explains, relative to the largest number; it grows with a model's depth. A part
 read wrongly makes differences of the numbers' own size."""
-LOW_BIT_LIMIT = 0.5
-"""The same for weights and activations of few bits, which round coarsely: catches parts read wrongly, nothing finer."""
 
 
 @torch.inference_mode()

@@ -72,7 +72,7 @@ def test_without_a_compiler_torch_does_it_and_that_is_said(tmp_path: Path, monke
     choice = choose(llama_like("llama", **WIDE), "int8", tmp_path)
     assert choice.forward.name == "lean"
     assert choice.notes[0].startswith("No C compiler")
-    assert choice.notes[1].startswith("Weights cannot be kept as int8 on this processor; they are in ")
+    assert choice.notes[1].startswith("Weights of this model cannot be kept as int8 on this processor; they are in ")
 
 
 def test_code_that_computes_wrongly_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
