@@ -17,10 +17,11 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.decode import Controls
 from medusa_chat.engine.drafters.base import Drafter
-from medusa_chat.engine.drafters.joint import Joint
+from medusa_chat.engine.drafters.joint import Heads, Joint
 from medusa_chat.engine.drafters.lookup import Lookup
 from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.drafters.plain import Plain
+from medusa_chat.engine.drafters.recycling import Recycling
 from medusa_chat.engine.shapes.base import RankPath, TreeShape
 from medusa_chat.engine.shapes.calibration import Calibration, Reliability
 from medusa_chat.engine.shapes.cartesian import CartesianShape
@@ -87,6 +88,31 @@ def test_medusa_writes_what_plain_decoding_writes(bench: Bench, kind: str) -> No
     assert sum(count for length, count in accepted.items() if length >= 3) >= 5, accepted
 
 
+@pytest.mark.parametrize("parts", ["heads lookup recycling", "heads recycling", "lookup recycling", "recycling"])
+def test_joint_trees_write_what_plain_decoding_writes(bench: Bench, parts: str) -> None:
+    draw = random.Random(f"{parts} {bench.backbone.model.config.model_type}")
+    recycling = Recycling()
+    kept: Counter[str] = Counter()
+    for case in range(8):
+        start = [draw.randrange(VOCAB) for _ in range(draw.randrange(1, 24))]
+        prompt = [*start, *bench.plain(start, 12), *start] if case % 2 else start
+        known = knowing(bench, prompt, draw, rate=draw.choice([0.3, 0.9]))
+        drafter = Joint(
+            Heads(known, DynamicShape(CALIBRATION), draw.randrange(2, 6), 4) if "heads" in parts else None,
+            Lookup() if "lookup" in parts else None,
+            recycling,
+        )
+        budget = draw.choice([2, 6, 16, 40])
+        steps = bench.answer(prompt, drafter, rule=draw.choice(EXACT), budget=budget, max_tokens=40)
+        assert tokens_of(steps) == bench.plain(prompt, 40)
+        assert all(len(step.tree) <= budget for step in steps)
+        for step in steps:
+            kept.update(step.tree.sources[node] for node in step.path[1:])
+    named = {"heads": "head 1", "lookup": "lookup", "recycling": "recycle"}
+    # Each part had guesses that were kept, or this would prove little; recycling repeats what the others know better.
+    assert all(kept[named[part]] for part in parts.split() if part != "recycling" or parts == "recycling"), kept
+
+
 def test_a_right_guess_is_kept_as_far_as_it_is_right(llama: Bench) -> None:
     """Heads that always know, a chain of their best guesses: every step is as long as the tree is deep."""
     prompt = [3, 1, 4, 1, 5]
@@ -108,7 +134,9 @@ def test_swapping_drafter_rule_and_budget_between_steps_keeps_the_text(bench: Be
     for _ in range(6):
         prompt = [draw.randrange(VOCAB) for _ in range(draw.randrange(1, 20))]
         heads = knowing(bench, prompt, draw, rate=0.8)
-        drafters: list[Drafter] = [Plain(), Joint(None, Lookup(), None)]
+        lookup, recycling = Lookup(), Recycling()
+        drafters: list[Drafter] = [Plain(), Joint(None, lookup, None), Joint(None, None, recycling)]
+        drafters.append(Joint(Heads(heads, DynamicShape(CALIBRATION), 4, 5), lookup, recycling))
         drafters += [Medusa(heads, shape(draw), 4, 5) for shape in SHAPES.values()]
         used: set[int] = set()
 

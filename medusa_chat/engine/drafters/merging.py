@@ -85,7 +85,7 @@ class Ways:
         for token, probability in found:
             by_head = head.get(token, 0.0)
             odds = others * _odds(probability) + agreed * _odds(by_head)
-            merged = odds / (1.0 + odds)
+            merged = min(odds / (1.0 + odds), 1.0 - taken)
             if merged > 0.0:
                 offers.append((token, merged, source if probability >= by_head else self._names[depth]))
             taken += merged
