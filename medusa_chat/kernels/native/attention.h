@@ -13,15 +13,31 @@ typedef struct {
   int32_t heads, kv_heads, head_dim, capacity; /* capacity: rows, a multiple of 16 */
   int32_t n, prefix, window;                   /* window: 0 sees everything */
   const int32_t *depths;                       /* [n] */
-  const uint8_t *visible;                      /* [n][n], ancestors and itself */
+  const int32_t *tail;                         /* [n][tail_rows]: all bits set for rows a node sees, else none */
   float scale;
 } Reach;
 
-static inline int sees(const Reach *reach, int node, int row) {
-  int position = reach->prefix + reach->depths[node];
-  int at = row < reach->prefix ? row : reach->prefix + reach->depths[row - reach->prefix];
-  if (reach->window && position - at >= reach->window) return 0;
-  return row < reach->prefix || reach->visible[(int64_t)node * reach->n + row - reach->prefix];
+/* The last rows, from the block in which the committed ones end, are the only ones that need a mask without a window. */
+static inline int tail_start(int prefix) { return prefix / LANES * LANES; }
+static inline int tail_rows(int prefix, int n) { return (prefix + n + LANES - 1) / LANES * LANES - tail_start(prefix); }
+
+static inline int position_of(const Reach *reach, int row) {
+  return row < reach->prefix ? row : reach->prefix + reach->depths[row - reach->prefix];
+}
+
+/* Scores of 16 rows from `row` on as `node` may see them. */
+static inline vf seen_by(const Reach *reach, int node, int row, vf score) {
+  int start = tail_start(reach->prefix);
+  if (row >= start) {
+    /* Chosen, not added: a row that was never written may hold anything. */
+    vi seen = *(const vi_any *)(reach->tail + (int64_t)node * tail_rows(reach->prefix, reach->n) + row - start);
+    score = (vf)(((vi)score & seen) | ((vi)all(-INFINITY) & ~seen));
+  }
+  if (!reach->window) return score;
+  int position = reach->prefix + reach->depths[node], rows = reach->prefix + reach->n;
+  for (int i = 0; i < LANES && row + i < rows; i++)
+    if (position - position_of(reach, row + i) >= reach->window) score[i] = -INFINITY;
+  return score;
 }
 
 static inline void put_key(const Reach *reach, float *keys, int kv, int row, const float *key) {
@@ -48,10 +64,7 @@ static inline __attribute__((always_inline)) void weigh(const Reach *reach, cons
       for (int q = 0; q < Q; q++) sum[q] = fma16(key, all(query[q][d]), sum[q]);
     }
     for (int q = 0; q < Q; q++) {
-      vf score = sum[q] * reach->scale;
-      if (row + LANES > reach->prefix || reach->window)
-        for (int i = 0; i < LANES; i++)
-          if (row + i >= rows || !sees(reach, node[q], row + i)) score[i] = -INFINITY;
+      vf score = seen_by(reach, node[q], row, sum[q] * reach->scale);
       store(scores + q * stride + row, score);
       most[q] = max16(most[q], score);
     }

@@ -18,6 +18,7 @@ typedef float vf __attribute__((vector_size(64)));
 typedef int32_t vi __attribute__((vector_size(64)));
 typedef uint8_t vb __attribute__((vector_size(64)));
 typedef float vf_any __attribute__((vector_size(64), aligned(4)));
+typedef int32_t vi_any __attribute__((vector_size(64), aligned(4)));
 typedef int8_t bytes16 __attribute__((vector_size(16)));
 
 static inline vf load(const float *from) { return *(const vf_any *)from; }
@@ -49,21 +50,24 @@ static inline vf max16(vf a, vf b) {
 
 static inline vf abs16(vf a) { return (vf)((vi)a & 0x7fffffff); }
 
-/* Always the same tree of additions. */
+/* All lanes onto one, always in the same order. */
+#define SHUFFLED(v, ...) __builtin_shufflevector(v, v, __VA_ARGS__)
+#define FOLD(v, onto)                                                              \
+  v = onto(v, SHUFFLED(v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7)); \
+  v = onto(v, SHUFFLED(v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11)); \
+  v = onto(v, SHUFFLED(v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13)); \
+  v = onto(v, SHUFFLED(v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14))
+
+static inline vf add16(vf a, vf b) { return a + b; }
+
 static inline float sum_lanes(vf v) {
-  float s[LANES];
-  store(s, v);
-  for (int step = LANES / 2; step; step /= 2)
-    for (int i = 0; i < step; i++) s[i] += s[i + step];
-  return s[0];
+  FOLD(v, add16);
+  return v[0];
 }
 
 static inline float max_lanes(vf v) {
-  float s[LANES];
-  store(s, v);
-  for (int step = LANES / 2; step; step /= 2)
-    for (int i = 0; i < step; i++) s[i] = s[i] > s[i + step] ? s[i] : s[i + step];
-  return s[0];
+  FOLD(v, max16);
+  return v[0];
 }
 
 /* To the nearest whole number, ties to even; |value| < 2^22. */

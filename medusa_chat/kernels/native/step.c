@@ -42,13 +42,14 @@ typedef struct {
   float *scores;   /* [threads][QUERIES_AT_ONCE][stride] */
   int64_t stride;
   int32_t *depths; /* [n] */
-  uint8_t *visible;
+  int32_t *tail;   /* as in Reach */
 } Scratch;
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Lays the scratch out behind `from`; returns its size in bytes. */
 static int64_t lay_out(const Model *m, int n, int rows, uint8_t *from, Scratch *s) {
+  int prefix = rows - n;
   int64_t most = larger(larger(m->hidden, m->inner), (int64_t)m->heads * m->head_dim), at = 0;
   int64_t wide = larger((m->heads + 2 * m->kv_heads) * m->head_dim, 2 * m->inner);
   s->stride = (rows + 2 * LANES) / LANES * LANES;
@@ -60,7 +61,7 @@ static int64_t lay_out(const Model *m, int n, int rows, uint8_t *from, Scratch *
   TAKE(s->narrow, float, n * (int64_t)m->heads * m->head_dim);
   TAKE(s->scores, float, m->threads * QUERIES_AT_ONCE * s->stride);
   TAKE(s->depths, int32_t, n);
-  TAKE(s->visible, uint8_t, (int64_t)n * n);
+  TAKE(s->tail, int32_t, (int64_t)n * tail_rows(prefix, n));
   return at;
 }
 
@@ -70,12 +71,14 @@ int64_t medusa_scratch_bytes(const Model *m, int32_t n, int32_t rows) {
 }
 
 static void read_tree(const Pass *p, Scratch *s) {
-  memset(s->visible, 0, (size_t)p->n * p->n);
+  int width = tail_rows(p->prefix, p->n), committed = p->prefix - tail_start(p->prefix);
   for (int i = 0; i < p->n; i++) {
     int parent = p->parents[i];
+    int32_t *row = s->tail + (int64_t)i * width;
     s->depths[i] = parent < 0 ? 0 : s->depths[parent] + 1;
-    if (parent >= 0) memcpy(s->visible + (int64_t)i * p->n, s->visible + (int64_t)parent * p->n, (size_t)parent + 1);
-    s->visible[(int64_t)i * p->n + i] = 1;
+    for (int j = 0; j < width; j++) row[j] = j < committed ? -1 : 0;
+    if (parent >= 0) memcpy(row, s->tail + (int64_t)parent * width, sizeof(int32_t) * (size_t)width);
+    row[committed + i] = -1;
   }
 }
 
@@ -109,7 +112,7 @@ static inline vf activate(int kind, vf gate) { return kind == SILU ? silu(gate) 
 static void attention_part(const Team *team, const Model *m, int index, const Pass *p, Scratch *s) {
   const Layer *layer = &m->layer[index];
   int n = p->n, width = (m->heads + 2 * m->kv_heads) * m->head_dim, mixed = m->heads * m->head_dim, from, to;
-  Reach reach = {m->heads, m->kv_heads, m->head_dim, p->capacity, n, p->prefix, layer->window, s->depths, s->visible, m->scale};
+  Reach reach = {m->heads, m->kv_heads, m->head_dim, p->capacity, n, p->prefix, layer->window, s->depths, s->tail, m->scale};
   share(team, n, &from, &to);
   for (int i = from; i < to; i++) {
     norm(p->x + (int64_t)i * m->hidden, layer->attention_norm, m->hidden, m->eps, s->rows.values + (int64_t)i * m->hidden);
