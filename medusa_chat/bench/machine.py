@@ -6,10 +6,11 @@ import os
 import platform
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import psutil
+
+from medusa_chat.settings.machine import cpu_model
 
 BUSY_SHARE = 0.1
 """Share of the processor used by others from which figures deserve a warning."""
@@ -33,16 +34,6 @@ def describe() -> dict[str, Any]:
         "transformers": version("transformers"),
         "medusa_chat": version("medusa-chat"),
     }
-
-
-def cpu_model() -> str:
-    """The processor's own name where the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or platform.machine())
 
 
 @dataclass(slots=True)

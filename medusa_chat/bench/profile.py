@@ -69,7 +69,7 @@ class Profile:
 
     @property
     def python_ms(self) -> float:
-        """Python and the way into operators, outside the forward pass."""
+        """Python and the way into operators, outside the forward pass; own native code of the heads counts here."""
         elsewhere = self.in_operators_ms - self.verify_in_operators_ms
         return max(0.0, self.total_ms - self.step_ms["verify"] - elsewhere)
 

@@ -74,8 +74,8 @@ def _step_table(summaries: Mapping[str, Summary]) -> Table:
 
 
 def _wait_table(summaries: Mapping[str, Summary]) -> Table:
-    grid = figures_table("decoder", "first token", "half by", "95 % by", "peak MiB")
-    grid.title = "Seconds to the first token and to half and 95 % of whole answers"
+    grid = figures_table("decoder", "first token", "half by", "95 % by", "MiB")
+    grid.title = "Seconds to the first token, to half and to 95 % of all answers; peak memory"
     for name, summary in summaries.items():
         row = summary.whole
         grid.add_row(

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from medusa_chat.bench.peers import PEERS
 from medusa_chat.cli import options
 from medusa_chat.cli.lazy import LazyCommand, LazyParent
 from medusa_chat.cli.progress import Loading
-from medusa_chat.engine.options import DECODERS
 
 if TYPE_CHECKING:
     from medusa_chat.bench.suite import Question
@@ -23,7 +23,7 @@ COMMANDS = {
     "drift": LazyCommand("medusa_chat.cli.bench_drift:drift", "What each precision does to the model's words."),
 }
 
-DEFAULT_DECODERS = [name for name in ("plain", "medusa", "lookup", "joint") if name in DECODERS]
+DEFAULT_DECODERS = "plain,medusa,lookup,joint"
 
 
 def _split(_ctx: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def _split(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
 @click.command(cls=LazyParent, table=COMMANDS)
 @click.argument("suite", type=click.Path(path_type=Path))
 @options.model_options
-@options.decoders_option(",".join(DEFAULT_DECODERS))
+@options.decoders_option(DEFAULT_DECODERS)
 @click.option(
     "--peer",
     "peers",
@@ -57,7 +57,8 @@ def _split(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
 @click.option("--json", "file", type=click.Path(path_type=Path), metavar="FILE", help="Write all figures here.")
 @click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help="Draw the speedups here.")
 @click.option("--resume", is_flag=True, help="Go on with the run that writes to the file of --json.")
-def bench(suite: Path, **flags: Any) -> int:
+@click.pass_context
+def bench(ctx: click.Context, /, suite: Path, **flags: Any) -> int:
     """Measure decoders on SUITE, a file of questions in Spec-Bench form; the first turn of each is asked.
 
     Answers are greedy, so every decoder should write the same. Speed is that of decoding alone; decoders take turns
@@ -71,7 +72,8 @@ def bench(suite: Path, **flags: Any) -> int:
         loading("loading torch", None)
         from medusa_chat.cli.bench_run import run
 
-    return run(suite, questions, contenders, max_tokens, flags)
+    by_default = ctx.get_parameter_source("decoders") is ParameterSource.DEFAULT
+    return run(suite, questions, contenders, max_tokens, {**flags, "decoders_by_default": by_default})
 
 
 def _check(flags: dict[str, Any]) -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from medusa_chat.engine.options import MAX_BUDGET, DecoderName
-
-if TYPE_CHECKING:
-    from medusa_chat.host.session import Session
+from medusa_chat.engine.options import MAX_BUDGET
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -38,11 +35,6 @@ def _split_nodes(_ctx: click.Context, _option: click.Parameter, value: str) -> t
     if wrong or not parts:
         raise click.BadParameter(f"{', '.join(wrong) or 'nothing'} is no number of nodes between 1 and {MAX_BUDGET}.")
     return tuple(sorted({int(part) for part in parts}))
-
-
-def drafting_decoder(session: Session, asked: DecoderName | None) -> DecoderName:
-    """The one asked for, else one that drafts with what the model has."""
-    return asked or ("lookup" if session.heads is None else "medusa")
 
 
 def finish(tables: list[Any], figures: dict[str, Any], settings: dict[str, Any], file: Path | None) -> None:

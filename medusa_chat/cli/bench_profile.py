@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from medusa_chat.cli import options
-from medusa_chat.cli.bench_options import drafting_decoder, finish, json_option, nodes_option
+from medusa_chat.cli.bench_options import finish, json_option, nodes_option
 from medusa_chat.cli.exit_codes import DONE
 from medusa_chat.cli.opening import open_session
 from medusa_chat.cli.progress import Loading
 from medusa_chat.cli.quiet import warn_of
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.options import Decoding
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,20 +41,19 @@ def profile(nodes: tuple[int, ...], tokens: int, prompt: str, file: Path | None,
         from medusa_chat.bench.machine import Others
         from medusa_chat.bench.profile import profile as measure
         from medusa_chat.bench.subject import describe_subject
-        from medusa_chat.engine.options import Decoding
 
         others = Others()
-        decoder = drafting_decoder(session, flags["decoder"])
+        decoding = Decoding(flags["decoder"]) if flags["decoder"] else Decoding()
         prompt_ids = session.prompt_ids([{"role": "user", "content": prompt}])
         profiles = {}
         for count in nodes:
             loading(f"profiling steps of {count} nodes", None)
-            measured = measure(session, Decoding(decoder, budget=count), prompt_ids, tokens)
+            measured = measure(session, replace(decoding, budget=count), prompt_ids, tokens)
             if measured is None:
                 raise MedusaError("The whole answer came in one step; ask for more --tokens or another --prompt.")
             profiles[count] = measured
     warn_of(others, "meanwhile")
-    settings = {**describe_subject(session), "decoder": decoder, "tokens": tokens, "prompt": prompt}
+    settings = {**describe_subject(session), "decoder": decoding.decoder, "tokens": tokens, "prompt": prompt}
     tables = [table for count, measured in profiles.items() for table in _tables(count, measured)]
     finish(tables, {"profiles": {count: _as_json(measured) for count, measured in profiles.items()}}, settings, file)
     return DONE
@@ -93,8 +93,10 @@ def _operator_table(measured: Profile) -> Table:
         ms = sum(operator.ms for operator in rest)
         grid.add_row(f"{len(rest)} others", shown(ms), _share(ms, measured), shown(sum(one.calls for one in rest), 1))
     grid.add_section()
-    outside = "native code of the pass" if measured.forward == "native" else "Python of the pass, into operators"
-    for name, ms in ((outside, measured.verify_outside_ms), ("Python elsewhere", measured.python_ms)):
+    native = measured.forward == "native"
+    outside = "native code of the pass" if native else "Python of the pass, into operators"
+    elsewhere = "Python elsewhere, native heads" if native else "Python elsewhere"
+    for name, ms in ((outside, measured.verify_outside_ms), (elsewhere, measured.python_ms)):
         grid.add_row(name, shown(ms), _share(ms, measured), "")
     return grid
 

@@ -42,6 +42,8 @@ class _Cast:
     """Who answers."""
 
     session: Session
+    decodings: list[Decoding]
+    """Of our own decoders."""
     contestants: list[Contestant]
     about: dict[str, Any]
     """What each peer says about itself."""
@@ -60,7 +62,7 @@ def run(
         cast = _load(flags, contenders, processes)
         warn_of(others, "while loading")
         asked = _fitting(cast.session, questions, max_tokens)
-        settings = _settings(cast, contenders, flags)
+        settings = _settings(cast, flags)
         settings["skipped"] = sorted({question.id for question in questions} - {question.id for question in asked})
         journal = _journal(suite, settings, flags["file"])
         samples = _done(journal, asked) if flags["resume"] else []
@@ -82,13 +84,18 @@ def run(
 def _load(flags: dict[str, Any], contenders: Sequence[Decoding], processes: ExitStack) -> _Cast:
     with Loading() as loading:
         session = open_session(flags, loading)
-        cast = _Cast(session, [OwnDecoder(session, decoding) for decoding in contenders], {})
+        decodings = [one for one in contenders if _possible(one, session) or not flags["decoders_by_default"]]
+        cast = _Cast(session, decodings, [OwnDecoder(session, decoding) for decoding in decodings], {})
         for name in dict.fromkeys(flags["peers"]):
             loading(f"starting the peer {name}", None)
             peer = processes.enter_context(_peer(name, flags, session))
             cast.about[name] = peer.about
             cast.contestants.append(peer)
     return cast
+
+
+def _possible(decoding: Decoding, session: Session) -> bool:
+    return decoding.decoder != "medusa" or session.heads is not None
 
 
 def _peer(name: str, flags: dict[str, Any], session: Session) -> Peer:
@@ -113,13 +120,13 @@ def _fitting(session: Session, questions: Sequence[Question], max_tokens: int) -
     return asked
 
 
-def _settings(cast: _Cast, contenders: Sequence[Decoding], flags: dict[str, Any]) -> dict[str, Any]:
+def _settings(cast: _Cast, flags: dict[str, Any]) -> dict[str, Any]:
     chosen = ("max_tokens", "select", "categories", "limit", "multi_turn")
     return {
         **{name: flags[name] for name in chosen},
         **describe_subject(cast.session),
         "temperature": 0.0,
-        "decoding": {decoding.decoder: as_dict(decoding) for decoding in contenders},
+        "decoding": {decoding.decoder: as_dict(decoding) for decoding in cast.decodings},
         "peers": cast.about,
         "command": shlex.join(["medusa-chat", *sys.argv[1:]]),
         "started": datetime.now().astimezone().isoformat(timespec="seconds"),

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from medusa_chat.cli import options
-from medusa_chat.cli.bench_options import drafting_decoder, finish, json_option
+from medusa_chat.cli.bench_options import finish, json_option
 from medusa_chat.cli.exit_codes import DONE
 from medusa_chat.cli.opening import open_session
 from medusa_chat.cli.progress import Loading, countdown
 from medusa_chat.cli.quiet import warn_of
+from medusa_chat.engine.options import Decoding
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,10 +36,9 @@ def turns(turns: int, tokens: int, repeats: int, file: Path | None, **flags: Any
         from medusa_chat.bench.machine import Others
         from medusa_chat.bench.subject import describe_subject
         from medusa_chat.bench.turns import converse, growth, turn_figures
-        from medusa_chat.engine.options import Decoding
 
     others = Others()
-    decoding = Decoding(drafting_decoder(session, flags["decoder"]))
+    decoding = Decoding(flags["decoder"]) if flags["decoder"] else Decoding()
     runs = (list(converse(session, decoding, turns, tokens)) for _ in range(repeats))
     conversations = list(countdown(runs, repeats, "conversations"))
     warn_of(others, "meanwhile")

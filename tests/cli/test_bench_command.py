@@ -39,7 +39,7 @@ def test_the_file_holds_figures_by_decoder_and_category(medusa, tiny_model, suit
     assert {"max_tokens": 12, "interrupted": False, "skipped": [], "precision": "float32"}.items() <= report[
         "settings"
     ].items()
-    assert list(report["decoders"])[:3] == ["plain", "medusa", "lookup"]
+    assert list(report["decoders"]) == ["plain", "medusa", "lookup", "joint"]
     for figures in report["decoders"].values():
         assert {"tokens_per_second", "acceleration_rate", "overhead", "speedup"} <= set(figures)
         assert (figures["identical"], figures["tokens"], figures["differences"]) == ([3, 3], 36, [])
@@ -47,6 +47,19 @@ def test_the_file_holds_figures_by_decoder_and_category(medusa, tiny_model, suit
         assert figures["categories"]["writing"]["identical"] == [2, 2]
     assert "3 questions, greedy" in ended.out
     assert "3 of 3 questions" in ended.err
+
+
+def test_a_model_without_heads_is_measured_without_them_unless_they_are_asked_for(
+    medusa, headless_model, suite, tmp_path: Path
+):
+    out = tmp_path / "figures.json"
+    command = ("bench", suite, "--model", headless_model, "--max-tokens", "4", "--limit", "1", "--json", str(out))
+    assert medusa(*command).code == 0
+    report = json.loads(out.read_text())
+    assert list(report["decoders"]) == list(report["settings"]["decoding"]) == ["plain", "lookup", "joint"]
+    ended = medusa(*command, "--decoders", "plain,medusa")
+    assert ended.code == 1
+    assert "has no Medusa heads here" in ended.err
 
 
 def test_categories_limit_and_decoders(medusa, tiny_model, suite, tmp_path: Path):
