@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from medusa_chat.bench.peers import PEERS
+from medusa_chat.bench.selections import SELECTIONS
 from medusa_chat.cli import options
 from medusa_chat.cli.lazy import LazyCommand, LazyParent
 from medusa_chat.cli.progress import Loading
@@ -46,7 +47,7 @@ def _split(_ctx: click.Context, _option: click.Parameter, value: str | None) -> 
 )
 @click.option(
     "--select",
-    type=click.Choice(["60", "all"]),
+    type=click.Choice(SELECTIONS),
     help="60: a fixed list, ten of each of Spec-Bench's families; all: every question.",
 )
 @click.option("--categories", callback=_split, metavar="A,B,...", help="Of the suite.  [default: MT-bench's, else all]")
