@@ -153,7 +153,7 @@ KNOBS: tuple[Knob, ...] = (
          _show_tree, _tree),
     Knob("rule", "f4", "Rule", lambda _: "rule", "Which guesses are kept; typical and threshold are lossy: above temperature 0 they change what is said",
          lambda choices, _: choices.decoding.rule_label, _rule),
-    Knob("budget", "f5", "Budget", lambda _: "budget", "Nodes of the candidate tree, root included; 1 drafts nothing",
+    Knob("budget", "f5", "Budget", lambda _: "budget", "Nodes of the candidate tree, root included; 1 drafts nothing, auto takes in each step as many as pay",
          _show_budget, _budget),
     Knob("heads", "f6", "Heads", lambda _: "heads", "How many heads draft", _show_heads, _heads),
     Knob("top_k", "f7", "Top-k", lambda _: "top-k", "Candidates taken from each head",

@@ -5,11 +5,16 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from doubles.engine_bench import Bench, tokens_of
+from doubles.guessing_heads import KnowingHeads
 from doubles.guessing_worlds import World
+from doubles.tiny_families import VOCAB
 
 from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.cost import CostCurve
+from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.live_budget import LONGEST_REST, MOST_NODES, LiveBudget
+from medusa_chat.engine.shapes.dynamic import DynamicShape
 from medusa_chat.engine.step import Step, Timings
 from medusa_chat.engine.tree import CandidateTree
 
@@ -134,3 +139,13 @@ def test_steps_it_was_not_asked_about_teach_it_costs_alone() -> None:
         budget.observe(Step(index + 1, CandidateTree.root_only(0), (0,), (0,), Timings(verify=10.0)))
     assert budget.limit > 1
     assert budget.speedup == 1.0
+
+
+def test_answers_are_those_of_plain_decoding(llama: Bench) -> None:
+    prompt = [3, 1, 4, 1, 5, 9, 2, 6]
+    budget = LiveBudget(CostCurve((1, 64), (10.0, 12.0)))
+    text = [*prompt, *llama.plain(prompt, 60)]
+    heads = KnowingHeads(text, lambda: llama.backbone.length, VOCAB, rate=0.6)
+    steps = llama.answer(prompt, Medusa(heads, DynamicShape(), 4, 4), budget=budget, max_tokens=60)
+    assert tokens_of(steps) == llama.plain(prompt, 60)
+    assert any(len(step.tree) > 1 for step in steps)
