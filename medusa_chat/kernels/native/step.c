@@ -39,7 +39,7 @@ typedef struct {
   Rows rows;
   float *wide;     /* [n][qkv or gate_up width] */
   float *narrow;   /* [n][heads * head_dim] */
-  float *scores;   /* [threads][QUERIES_AT_ONCE][stride] */
+  float *scores;   /* [threads][BAND][stride] */
   int64_t stride;
   int32_t *depths; /* [n] */
   int32_t *tail;   /* as in Reach */
@@ -59,7 +59,7 @@ static int64_t lay_out(const Model *m, int n, int rows, uint8_t *from, Scratch *
   TAKE(s->rows.sums, float, n * most / BLOCK);
   TAKE(s->wide, float, n * wide);
   TAKE(s->narrow, float, n * (int64_t)m->heads * m->head_dim);
-  TAKE(s->scores, float, m->threads * QUERIES_AT_ONCE * s->stride);
+  TAKE(s->scores, float, m->threads * BAND * s->stride);
   TAKE(s->depths, int32_t, n);
   TAKE(s->tail, int32_t, (int64_t)n * tail_rows(prefix, n));
   return at;
@@ -123,7 +123,7 @@ static void attention_part(const Team *team, const Model *m, int index, const Pa
   wait_for_team();
   for (int i = from; i < to; i++) place(m, layer, p, &reach, index, i, s->wide + (int64_t)i * width);
   wait_for_team();
-  attend(team, &reach, s->wide, p->keys[index], p->values[index], s->narrow, s->scores + team->me * QUERIES_AT_ONCE * s->stride, s->stride);
+  attend(team, &reach, s->wide, p->keys[index], p->values[index], s->narrow, s->scores + team->me * BAND * s->stride, s->stride);
   wait_for_team();
   for (int i = from; i < to; i++) {
     memcpy(s->rows.values + (int64_t)i * mixed, s->narrow + (int64_t)i * mixed, sizeof(float) * (size_t)mixed);
