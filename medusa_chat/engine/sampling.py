@@ -22,8 +22,14 @@ from medusa_chat.engine.tree import CandidateTree
 class Sampler:
     """Holds what an answer's randomness depends on: the options, the processors, one generator."""
 
-    def __init__(self, sampling: Sampling, device: torch.device | str = "cpu") -> None:
+    def __init__(self, sampling: Sampling, device: torch.device | str = "cpu", *, explain: bool = True) -> None:
+        """
+        Args:
+            explain: whether exact rules say how likely the children were that fell: a softmax for every kept node, about
+                a hundredth of a small model's step, for whoever looks at it.
+        """
         self.sampling = sampling
+        self.explain = explain
         self.generator = torch.Generator(device)
         self.seed = self.generator.seed() if sampling.seed is None else sampling.seed
         self.generator.manual_seed(self.seed)
@@ -65,6 +71,11 @@ class Posterior:
         self._logits = logits
         self._distributions: dict[int, Tensor] = {}
         self._best: list[int] | None = None
+
+    @property
+    def explain(self) -> bool:
+        """Whether it will be shown why children fell."""
+        return self._sampler.explain
 
     def best(self, node: int) -> int:
         """The most likely next token, temperature left aside."""

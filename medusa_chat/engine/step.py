@@ -61,6 +61,7 @@ class Step:
     """The answer's new tokens: those of path[1:], then the one the backbone added. At least one."""
     ms: Timings
     reasons: tuple[Rejection, ...] = ()
+    """Empty where nobody wants to look (`Sampler.explain`)."""
     text: str = ""
     """What became showable in this step; half characters and possible stop strings are held back."""
     finish: Reason | None = None

@@ -11,7 +11,7 @@ from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.drafters.plain import Plain
 from medusa_chat.engine.drafters.recycling import Recycling
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.options import Decoding
+from medusa_chat.engine.options import DecoderName, Decoding
 from medusa_chat.engine.shapes import shape_for
 from medusa_chat.engine.shapes.calibration import Calibration
 from medusa_chat.engine.shapes.dynamic import DynamicShape
@@ -26,8 +26,8 @@ class Drafters:
     """The card's name, for messages."""
     heads: MedusaHeads | None
     calibration: Calibration | None
-    recycling: Recycling
-    """The session's: what one answer taught helps the next."""
+    recycling: dict[DecoderName, Recycling]
+    """The session's, by decoder: what one answer taught helps the next."""
     _lookup: Lookup = field(default_factory=Lookup, init=False)
 
     def choose(self, decoding: Decoding, budget: int) -> Drafter:
@@ -46,9 +46,12 @@ class Drafters:
             case "lookup":
                 return Joint(None, self._lookup, None)
             case "recycle":
-                return Joint(None, None, self.recycling)
+                return Joint(None, None, self._recycling("recycle"))
             case "joint":
-                return Joint(self._heads(decoding), self._lookup, self.recycling)
+                return Joint(self._heads(decoding), self._lookup, self._recycling("joint"))
+
+    def _recycling(self, decoder: DecoderName) -> Recycling:
+        return self.recycling.setdefault(decoder, Recycling())
 
     def _heads(self, decoding: Decoding) -> Heads | None:
         """Without heads the others do what they can."""

@@ -41,7 +41,7 @@ class RecordedSession:
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         prompt_ids = self._session.prompt_ids(messages)
         answer = self._session.start(
-            prompt_ids, request.sampling, request.decoding, request.limits, on_progress, probe=True
+            prompt_ids, request.sampling, request.decoding, request.limits, on_progress, probe=True, explain=True
         )
         return RecordedAnswer(self._session, answer)
 

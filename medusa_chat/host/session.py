@@ -55,8 +55,9 @@ class Session:
     costs: CostCurve
     notes: tuple[str, ...] = ()
     """Plain sentences the person should see."""
-    recycling: Recycling = field(default_factory=Recycling)
-    """What the backbone held likely after each token it read, in all answers so far."""
+    recycling: dict[DecoderName, Recycling] = field(default_factory=dict)
+    """What the backbone held likely after each token it read, in all answers so far; each decoder has its own, or one
+    would remember in a comparison what another just wrote."""
     live: dict[DecoderName, LiveBudget] = field(default_factory=dict)
     """Kept from answer to answer: what was learned of a drafter and of the machine stays true."""
 
@@ -118,17 +119,19 @@ class Session:
         on_progress: Callable[[int, int], None] | None = None,
         *,
         probe: bool = False,
+        explain: bool = False,
     ) -> Answer:
         """An answer that is decoded while it is iterated.
 
         `on_progress(done, total)` is told how much of the prompt was read; it may raise to stop the reading.
         With `probe` a plain step is timed now and then, without being kept (`Step.plain_ms`): what else the machine
-        does, and how long the context is, then weighs on both sides of the overhead.
+        does, and how long the context is, then weighs on both sides of the overhead. With `explain` steps say why
+        children fell (`Step.reasons`), which costs a little.
 
         Raises:
             MedusaError: the options ask for what this model cannot do.
         """
-        return Answer(self, prompt_ids, sampling, decoding, limits, on_progress, probe)
+        return Answer(self, prompt_ids, sampling, decoding, limits, on_progress, probe, explain)
 
 
 class Answer:
@@ -143,6 +146,7 @@ class Answer:
         limits: Limits,
         on_progress: Callable[[int, int], None] | None,
         probe: bool,
+        explain: bool,
     ) -> None:
         self.prompt_tokens = len(prompt_ids)
         self.prefill_seconds = 0.0
@@ -150,7 +154,7 @@ class Answer:
         self._prompt_ids = prompt_ids
         self._on_progress = on_progress
         self._probe = probe
-        self._sampler = Sampler(sampling, session.backbone.device)
+        self._sampler = Sampler(sampling, session.backbone.device, explain=explain)
         self._ending = Ending(limits, session.backbone.eos_ids, Detokenizer(session.tokenizer))
         self._drafters = Drafters(session.model, session.heads, session.calibration, session.recycling)
         for budget in session.live.values():

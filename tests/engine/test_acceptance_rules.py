@@ -23,14 +23,18 @@ TOKENS = 6
 
 
 def posterior(
-    tokens: Sequence[int], parents: Sequence[int], chances: Mapping[int, Sequence[float]], **sampling: float
+    tokens: Sequence[int],
+    parents: Sequence[int],
+    chances: Mapping[int, Sequence[float]],
+    *,
+    explain: bool = True,
+    **sampling: float,
 ) -> Posterior:
     """The nodes' distributions over `TOKENS` tokens, uniform where none is given; temperature 1."""
     tree = CandidateTree.build(tokens, parents, [1.0] * len(tokens))
     rows = [chances.get(node, [1 / TOKENS] * TOKENS) for node in range(len(tokens))]
-    return Sampler(Sampling(**{"temperature": 1.0, "seed": 1, **sampling})).posterior(
-        [], tree, torch.tensor(rows).log()
-    )
+    sampler = Sampler(Sampling(**{"temperature": 1.0, "seed": 1, **sampling}), explain=explain)
+    return sampler.posterior([], tree, torch.tensor(rows).log())
 
 
 def entropy(chances: Sequence[float]) -> float:
@@ -185,6 +189,15 @@ def test_at_temperature_zero_every_rule_is_greedy(rule: AcceptanceRule) -> None:
         wanted = Greedy().accept(posterior(tokens, parents, rows, temperature=0.0))
         verdict = rule.accept(posterior(tokens, parents, rows, temperature=0.0))
         assert (verdict.path, verdict.next_root) == (wanted.path, wanted.next_root)
+
+
+@pytest.mark.parametrize("rule", [Greedy(), Lossless()])
+def test_what_nobody_looks_at_is_not_computed(rule: AcceptanceRule) -> None:
+    tree = [5, 1, 0, 3], [-1, 0, 0, 2], {0: FLAT}
+    wanted, verdict = (rule.accept(posterior(*tree, explain=explain)) for explain in (True, False))
+    assert (verdict.path, verdict.next_root) == (wanted.path, wanted.next_root)
+    assert wanted.reasons
+    assert not verdict.reasons
 
 
 def test_options_name_every_rule_and_which_are_lossy() -> None:

@@ -48,10 +48,10 @@ def taught(**rows: Sequence[int]) -> Recycling:
     """Knows the successors of some tokens, as in t5=[8, 9]: best first, close together."""
     recycling = Recycling()
     for name, successors in rows.items():
-        logits = torch.full((1, 100), -50.0)
+        logits = torch.full((100,), -50.0)
         for rank, token in enumerate(successors):
-            logits[0, token] = 5.0 - 0.5 * rank
-        recycling.learn([int(name[1:])], [successors[0]], logits)
+            logits[token] = 5.0 - 0.5 * rank
+        recycling.learn([int(name[1:])], [successors[0]], [logits])
     return recycling
 
 

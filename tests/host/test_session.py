@@ -52,6 +52,16 @@ def test_steps_of_plain_decoding_are_their_own_measure(session: Session) -> None
     assert [step.plain_ms for step in steps] == [step.ms.total for step in steps]
 
 
+def test_why_children_fell_is_told_to_whoever_asks(session: Session) -> None:
+    def reasons(explain: bool) -> list[int]:
+        ids = session.prompt_ids(PROMPT)
+        answer = session.start(ids, Sampling(), Decoding("medusa", budget=9), Limits(max_tokens=8), explain=explain)
+        return [len(step.reasons) for step in answer]
+
+    assert any(reasons(explain=True))
+    assert not any(reasons(explain=False))
+
+
 def test_figures_follow_the_plain_steps_timed_between() -> None:
     tally = Tally(plain_ms=50.0)
     tally.add(2, 12.0)

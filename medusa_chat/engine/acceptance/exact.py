@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from medusa_chat.engine.sampling import Posterior
@@ -32,14 +32,17 @@ class Lossless:
 
 def _descend(posterior: Posterior, choose: Callable[[int], int]) -> Verdict:
     tokens, children = posterior.tree.token_ids, posterior.tree.children()
-    path, fallen = [0], []
+    path = [0]
     while True:
         token = choose(path[-1])
         kept = next((child for child in children[path[-1]] if tokens[child] == token), None)
-        fallen += [child for child in children[path[-1]] if child != kept]
         if kept is None:
             break
         path.append(kept)
-    chances = posterior.chances(fallen)
-    reasons = tuple(Rejection(node, chance) for node, chance in zip(fallen, chances, strict=True))
-    return Verdict(tuple(path), token, reasons)
+    return Verdict(tuple(path), token, _reasons(posterior, path, children) if posterior.explain else ())
+
+
+def _reasons(posterior: Posterior, path: Sequence[int], children: Sequence[Sequence[int]]) -> tuple[Rejection, ...]:
+    """Of every child that was looked at and not kept."""
+    fallen = [child for node in path for child in children[node] if child not in path]
+    return tuple(Rejection(node, chance) for node, chance in zip(fallen, posterior.chances(fallen), strict=True))

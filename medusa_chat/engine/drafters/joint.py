@@ -67,4 +67,4 @@ class Joint:
 
 def _recycle(recycling: Recycling, step: Step, readout: Readout) -> None:
     read = [step.tree.token_ids[node] for node in step.path]
-    recycling.learn(read, step.tokens, readout.logits[list(step.path)])
+    recycling.learn(read, step.tokens, [readout.logits[node] for node in step.path])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from medusa_chat.engine.drafters.rates import Rates
@@ -32,17 +33,17 @@ class Recycling:
         """Token -> (successor, kind)."""
         self._rates = Rates(_PRIORS, _STRENGTH)
 
-    def learn(self, tokens: Sequence[int], came: Sequence[int], logits: Tensor) -> None:
+    def learn(self, tokens: Sequence[int], came: Sequence[int], rows: Sequence[Tensor]) -> None:
         """
         Args:
             tokens: read by the backbone one after the other.
             came: the token after each of them.
-            logits: [len(tokens), vocab_size], what the backbone said after each.
+            rows: [vocab_size] each, the logits after each of them.
         """
         for token, successor in zip(tokens, came, strict=True):
             for guess, kind in self._successors.get(token, ()):
                 self._rates.learn(kind, guess == successor)
-        for token, likeliest in zip(tokens, _likeliest(logits), strict=True):
+        for token, likeliest in zip(tokens, _likeliest(rows), strict=True):
             self._successors[token] = likeliest
 
     def offers(self, token: int) -> list[tuple[int, float]]:
@@ -51,18 +52,19 @@ class Recycling:
         return [(successor, means[kind]) for successor, kind in self._successors.get(token, ())]
 
 
-def _likeliest(logits: Tensor) -> list[list[tuple[int, int]]]:
+def _likeliest(rows: Sequence[Tensor]) -> list[list[tuple[int, int]]]:
     """Per row up to `MOST` tokens within `WINDOW` of the best, best first, each with its kind."""
-    if logits.device.type != "cpu":
-        best = logits.float().topk(min(MOST, logits.shape[-1]), dim=-1)
+    if rows[0].device.type != "cpu":
+        best = torch.stack([*rows]).float().topk(min(MOST, len(rows[0])), dim=-1)
         return [_with_kinds(*row) for row in zip(best.indices.tolist(), best.values.tolist(), strict=True)]
-    rows = []
-    for row in logits.float().numpy():
+    found = []
+    for tensor in rows:
+        row = tensor.float().numpy()
         # A comparison over the whole row costs a fifth of sorting out its best few.
         near = (row > row[row.argmax()] - WINDOW).nonzero()[0]
         near = near[(-row[near]).argsort(kind="stable")[:MOST]]
-        rows.append(_with_kinds(near.tolist(), row[near].tolist()))
-    return rows
+        found.append(_with_kinds(near.tolist(), row[near].tolist()))
+    return found
 
 
 def _with_kinds(tokens: Sequence[int], logits: Sequence[float]) -> list[tuple[int, int]]:
