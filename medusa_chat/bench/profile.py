@@ -15,6 +15,7 @@ from torch.profiler import profile as profiler
 
 from medusa_chat.bench.decoders import split_of
 from medusa_chat.engine.backbone import Backbone, Readout
+from medusa_chat.engine.forward.native import NativeForward
 from medusa_chat.engine.options import Decoding, Limits, Sampling
 from medusa_chat.engine.step import Step
 from medusa_chat.engine.tree import CandidateTree
@@ -53,6 +54,8 @@ class Profile:
     operators: list[Operator]
     """The longest first."""
     verify_in_operators_ms: float
+    native_ms: dict[str, float]
+    """Milliseconds of a step by kind of work of the native pass; empty on the other paths."""
 
     @property
     def total_ms(self) -> float:
@@ -81,6 +84,9 @@ def profile(session: Session, decoding: Decoding, prompt_ids: Sequence[int], tok
     if not steps:
         return None
     split = {part: ms / len(steps) for part, ms in split_of(steps).items()}
+    spent: dict[str, float] = {}
+    if isinstance(session.backbone.forward, NativeForward):
+        _answer(session, decoding, prompt_ids, tokens, session.backbone.forward.phases(spent))
     os.environ.setdefault(*_QUIET)
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
     with _marked(session.backbone):
@@ -94,6 +100,7 @@ def profile(session: Session, decoding: Decoding, prompt_ids: Sequence[int], tok
         step_ms={**split, "rest": 1000.0 * seconds / len(steps) - sum(split.values())},
         operators=operators,
         verify_in_operators_ms=verify_ms,
+        native_ms={kind: ms / len(steps) for kind, ms in spent.items()},
     )
 
 

@@ -40,6 +40,7 @@ def profile(nodes: tuple[int, ...], tokens: int, prompt: str, file: Path | None,
         session = open_session(flags, loading)
         from medusa_chat.bench.machine import Others
         from medusa_chat.bench.profile import profile as measure
+        from medusa_chat.bench.roofline import roofline
         from medusa_chat.bench.subject import describe_subject
 
         others = Others()
@@ -52,10 +53,20 @@ def profile(nodes: tuple[int, ...], tokens: int, prompt: str, file: Path | None,
             if measured is None:
                 raise MedusaError("The whole answer came in one step; ask for more --tokens or another --prompt.")
             profiles[count] = measured
+        roof = roofline(session.backbone)
     warn_of(others, "meanwhile")
     settings = {**describe_subject(session), "decoder": decoding.decoder, "tokens": tokens, "prompt": prompt}
     tables = [table for count, measured in profiles.items() for table in _tables(count, measured)]
-    finish(tables, {"profiles": {count: _as_json(measured) for count, measured in profiles.items()}}, settings, file)
+    if roof is not None:
+        tables.append(
+            f"A pass reads {roof.weight_bytes / 1e6:.0f} MB of weights; at the {roof.bytes_per_second / 1e9:.0f} GB/s "
+            f"this machine reads, no pass can take less than {roof.ms:.2f} ms."
+        )
+    figures = {
+        "profiles": {count: _as_json(measured) for count, measured in profiles.items()},
+        "roofline": None if roof is None else {**asdict(roof), "ms": roof.ms},
+    }
+    finish(tables, figures, settings, file)
     return DONE
 
 
@@ -94,9 +105,11 @@ def _operator_table(measured: Profile) -> Table:
         grid.add_row(f"{len(rest)} others", shown(ms), _share(ms, measured), shown(sum(one.calls for one in rest), 1))
     grid.add_section()
     native = measured.forward == "native"
-    outside = "native code of the pass" if native else "Python of the pass, into operators"
+    for kind, ms in measured.native_ms.items():
+        grid.add_row(f"native: {kind}", shown(ms), _share(ms, measured), "")
+    outside = measured.verify_outside_ms - sum(measured.native_ms.values())
     elsewhere = "Python elsewhere, native heads" if native else "Python elsewhere"
-    for name, ms in ((outside, measured.verify_outside_ms), (elsewhere, measured.python_ms)):
+    for name, ms in (("Python of the pass, into operators", max(0.0, outside)), (elsewhere, measured.python_ms)):
         grid.add_row(name, shown(ms), _share(ms, measured), "")
     return grid
 

@@ -53,7 +53,7 @@ class Backbone:
                 for its tokens.
         """
         config = model.config.get_text_config()
-        self._forward: Forward = TransformersForward(model) if forward is None else forward
+        self.forward: Forward = TransformersForward(model) if forward is None else forward
         self.model: PreTrainedModel = model.eval().requires_grad_(False)  # type: ignore[no-untyped-call]
         self.precision = precision
         self.notes = tuple(notes)
@@ -69,7 +69,7 @@ class Backbone:
     @property
     def forward_name(self) -> str:
         """Which forward path computes the rows: "transformers", "lean" or "native"."""
-        return self._forward.name
+        return self.forward.name
 
     @property
     def weight_type(self) -> str:
@@ -79,7 +79,7 @@ class Backbone:
     @property
     def native_library(self) -> ctypes.CDLL | None:
         """The compiled code where the native path runs, for drafters that have a part in it."""
-        return self._forward.library if isinstance(self._forward, NativeForward) else None
+        return self.forward.library if isinstance(self.forward, NativeForward) else None
 
     @property
     def output_layer(self) -> nn.Module:
@@ -105,7 +105,7 @@ class Backbone:
     @property
     def length(self) -> int:
         """Rows in the cache."""
-        return self._forward.length
+        return self.forward.length
 
     @property
     def room(self) -> int:
@@ -121,7 +121,7 @@ class Backbone:
         """
         for start in range(0, len(ids), PREFILL_CHUNK):
             chunk = list(ids[start : start + PREFILL_CHUNK])
-            _, hidden = self._forward.run(chain(chunk), last_only=True)
+            _, hidden = self.forward.run(chain(chunk), last_only=True)
             self._keep(range(len(chunk)), chunk, hidden[-1])
             if on_progress is not None:
                 on_progress(start + len(chunk), len(ids))
@@ -129,7 +129,7 @@ class Backbone:
     @torch.inference_mode()
     def verify(self, tree: CandidateTree) -> Readout:
         """One forward pass over all nodes. Their rows stay on trial until `commit`; a new call replaces them."""
-        logits, hidden = self._forward.run(tree, last_only=False)
+        logits, hidden = self.forward.run(tree, last_only=False)
         self._trial = (tree.tokens.tolist(), hidden)
         return Readout(logits, hidden)
 
@@ -148,7 +148,7 @@ class Backbone:
     def rewind(self, length: int) -> None:
         """Forget all rows from `length` on (an edited message, a regenerated answer)."""
         if length != self.length:
-            self._forward.rewind(length)
+            self.forward.rewind(length)
             del self.ids[length:]
             self.last_hidden = None
         self._trial = None
@@ -167,7 +167,7 @@ class Backbone:
         return hashlib.sha256(shape.encode() + signs.numpy().tobytes()).hexdigest()
 
     def _keep(self, path: Sequence[int], tokens: list[int], hidden: Tensor) -> None:
-        self._forward.commit(path)
+        self.forward.commit(path)
         self.ids.extend(tokens)
         self.last_hidden = hidden
         self._trial = None

@@ -92,7 +92,7 @@ def test_an_answer_of_one_step_has_no_profile(session: Session):
 
 def test_what_is_no_operator_is_the_pass_or_python():
     operators = [Operator("aten::mm", 6.0, 0.0, 10.0), Operator("aten::topk", 1.0, 0.0, 1.0)]
-    found = Profile(4.0, 9, "lean", {"draft": 3.0, "verify": 10.0, "rest": 1.0}, operators, 6.0)
+    found = Profile(4.0, 9, "lean", {"draft": 3.0, "verify": 10.0, "rest": 1.0}, operators, 6.0, {})
     assert (found.total_ms, found.verify_outside_ms, found.python_ms) == (14.0, 4.0, 3.0)
     assert found.in_operators_ms + found.verify_outside_ms + found.python_ms == found.total_ms
 

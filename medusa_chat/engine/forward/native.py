@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from medusa_chat.engine.forward.anatomy import Anatomy, LayerAnatomy, is_plain, joined_bias, joined_weight, release
 from medusa_chat.engine.tree import CandidateTree
 from medusa_chat.kernels.native.decoder import NativeDecoder, NativeLayer, NativeWeights
-from medusa_chat.kernels.native.structures import FLOAT, GELU_TANH, INT4, SILU
+from medusa_chat.kernels.native.structures import FLOAT, GELU_TANH, INT4, PHASES, SILU
 from medusa_chat.kernels.native.weights import BLOCK, LANES, Packed, pack, pack_tight
 
 NativePrecision = Literal["none", "int8", "int4"]
@@ -55,6 +56,21 @@ class NativeForward:
     @property
     def length(self) -> int:
         return self._decoder.length
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of weights that every pass reads."""
+        return self._decoder.weight_bytes
+
+    @contextmanager
+    def phases(self, spent: dict[str, float]) -> Iterator[None]:
+        """Clocks the passes within; `spent` is told the milliseconds of each kind of work."""
+        clocks = self._decoder.spent = torch.zeros(len(PHASES), dtype=torch.float64)
+        try:
+            yield
+        finally:
+            self._decoder.spent = None
+            spent.update(zip(PHASES, clocks.tolist(), strict=True))
 
     def run(self, tree: CandidateTree, *, last_only: bool) -> tuple[Tensor, Tensor]:
         return self._decoder.step(tree.token_ids, tree.parent_nodes, last_only=last_only)

@@ -67,7 +67,15 @@ class NativeDecoder:
         self._keys: list[Tensor] = []
         self._values: list[Tensor] = []
         self._capacity = self.length = 0
+        self.spent: Tensor | None = None
+        """[phases] float64: milliseconds of each of `structures.PHASES`, added up from pass to pass when set."""
         self._reserve(FIRST_ROWS)
+
+    @property
+    def weight_bytes(self) -> int:
+        """Read by every pass."""
+        packed = [one for layer in self._weights.layers for one in (layer.qkv, layer.o, layer.gate_up, layer.down)]
+        return sum(len(one.data) for one in [*packed, self._weights.output])
 
     def step(self, tokens: Sequence[int], parents: Sequence[int], *, last_only: bool) -> tuple[Tensor, Tensor]:
         """Write the rows of n nodes behind the committed ones; returns logits and hidden states, float32."""
@@ -96,6 +104,7 @@ class NativeDecoder:
                 hidden.data_ptr(),
                 logits.data_ptr(),
                 self._scratch.data_ptr(),
+                _pointer(self.spent),
             ),
         )
         return logits, hidden

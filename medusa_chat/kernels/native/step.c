@@ -5,6 +5,7 @@
 #include "attention.h"
 #include "heads.h"
 #include "rows.h"
+#include <time.h>
 
 enum { SILU = 0, GELU_TANH = 1 };
 
@@ -33,7 +34,10 @@ typedef struct {
   float *hidden;               /* [kept][hidden] */
   float *logits;               /* [kept][vocabulary] */
   uint8_t *scratch;
+  double *spent;               /* [PHASES] milliseconds are added to, or NULL */
 } Pass;
+
+enum { ROUNDING, PROJECTIONS, POSITIONS, ATTENTION, OUTPUT_LAYER, PHASES };
 
 typedef struct {
   Rows rows;
@@ -44,6 +48,17 @@ typedef struct {
   int32_t *depths; /* [n] */
   int32_t *tail;   /* as in Reach */
 } Scratch;
+
+/* Meets the team; the first thread notes how long it was since it last did, under the name of a phase. */
+static void end_phase(const Team *team, const Pass *p, double *since, int phase) {
+  wait_for_team();
+  if (!p->spent || team->me) return;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  double ms = 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+  if (phase < PHASES) p->spent[phase] += ms - *since;
+  *since = ms;
+}
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -109,7 +124,7 @@ static void place(const Model *m, const Layer *layer, const Pass *p, const Reach
 
 static inline vf activate(int kind, vf gate) { return kind == SILU ? silu(gate) : gelu_tanh(gate); }
 
-static void attention_part(const Team *team, const Model *m, int index, const Pass *p, Scratch *s) {
+static void attention_part(const Team *team, const Model *m, int index, const Pass *p, Scratch *s, double *since) {
   const Layer *layer = &m->layer[index];
   int n = p->n, width = (m->heads + 2 * m->kv_heads) * m->head_dim, mixed = m->heads * m->head_dim, from, to;
   Reach reach = {m->heads, m->kv_heads, m->head_dim, p->capacity, n, p->prefix, layer->window, s->depths, s->tail, m->scale};
@@ -118,23 +133,23 @@ static void attention_part(const Team *team, const Model *m, int index, const Pa
     norm(p->x + (int64_t)i * m->hidden, layer->attention_norm, m->hidden, m->eps, s->rows.values + (int64_t)i * m->hidden);
     quantise(&layer->qkv, &s->rows, i);
   }
-  wait_for_team();
+  end_phase(team, p, since, ROUNDING);
   linear(team, &layer->qkv, &s->rows, n, s->wide, 0);
-  wait_for_team();
+  end_phase(team, p, since, PROJECTIONS);
   for (int i = from; i < to; i++) place(m, layer, p, &reach, index, i, s->wide + (int64_t)i * width);
-  wait_for_team();
+  end_phase(team, p, since, POSITIONS);
   attend(team, &reach, s->wide, p->keys[index], p->values[index], s->narrow, s->scores + team->me * BAND * s->stride, s->stride);
-  wait_for_team();
+  end_phase(team, p, since, ATTENTION);
   for (int i = from; i < to; i++) {
     memcpy(s->rows.values + (int64_t)i * mixed, s->narrow + (int64_t)i * mixed, sizeof(float) * (size_t)mixed);
     quantise(&layer->o, &s->rows, i);
   }
-  wait_for_team();
+  end_phase(team, p, since, ROUNDING);
   linear(team, &layer->o, &s->rows, n, p->x, 1);
-  wait_for_team();
+  end_phase(team, p, since, PROJECTIONS);
 }
 
-static void mlp_part(const Team *team, const Model *m, int index, const Pass *p, Scratch *s) {
+static void mlp_part(const Team *team, const Model *m, int index, const Pass *p, Scratch *s, double *since) {
   const Layer *layer = &m->layer[index];
   int n = p->n, from, to;
   share(team, n, &from, &to);
@@ -142,9 +157,9 @@ static void mlp_part(const Team *team, const Model *m, int index, const Pass *p,
     norm(p->x + (int64_t)i * m->hidden, layer->mlp_norm, m->hidden, m->eps, s->rows.values + (int64_t)i * m->hidden);
     quantise(&layer->gate_up, &s->rows, i);
   }
-  wait_for_team();
+  end_phase(team, p, since, ROUNDING);
   linear(team, &layer->gate_up, &s->rows, n, s->wide, 0);
-  wait_for_team();
+  end_phase(team, p, since, PROJECTIONS);
   for (int i = from; i < to; i++) {
     const float *both = s->wide + (int64_t)i * 2 * m->inner;
     float *out = s->rows.values + (int64_t)i * m->inner;
@@ -152,12 +167,12 @@ static void mlp_part(const Team *team, const Model *m, int index, const Pass *p,
       store(out + j, activate(m->activation, load(both)) * load(both + LANES));
     quantise(&layer->down, &s->rows, i);
   }
-  wait_for_team();
+  end_phase(team, p, since, ROUNDING);
   linear(team, &layer->down, &s->rows, n, p->x, 1);
-  wait_for_team();
+  end_phase(team, p, since, PROJECTIONS);
 }
 
-static void read_out(const Team *team, const Model *m, const Pass *p, Scratch *s) {
+static void read_out(const Team *team, const Model *m, const Pass *p, Scratch *s, double *since) {
   int skipped = p->last_only ? p->n - 1 : 0, kept = p->n - skipped, from, to;
   share(team, kept, &from, &to);
   for (int i = from; i < to; i++) {
@@ -166,8 +181,9 @@ static void read_out(const Team *team, const Model *m, const Pass *p, Scratch *s
     memcpy(p->hidden + (int64_t)i * m->hidden, values, sizeof(float) * (size_t)m->hidden);
     quantise(&m->output, &s->rows, i);
   }
-  wait_for_team();
+  end_phase(team, p, since, ROUNDING);
   linear(team, &m->output, &s->rows, kept, p->logits, 0);
+  end_phase(team, p, since, OUTPUT_LAYER);
 }
 
 /* Appends the rows of all nodes behind p->prefix; writes hidden states and logits of all nodes, or of the last. */
@@ -179,11 +195,13 @@ void medusa_step(const Model *m, const Pass *p) {
   {
     Team team = whole_team();
     Scratch s = shared;
+    double since = 0.0;
+    end_phase(&team, p, &since, PHASES);
     for (int index = 0; index < m->layers; index++) {
-      attention_part(&team, m, index, p, &s);
-      mlp_part(&team, m, index, p, &s);
+      attention_part(&team, m, index, p, &s, &since);
+      mlp_part(&team, m, index, p, &s, &since);
     }
-    read_out(&team, m, p, &s);
+    read_out(&team, m, p, &s, &since);
   }
 }
 

@@ -9,6 +9,8 @@ FLOAT, INT8, INT4 = 0, 1, 2
 """Kinds of weights."""
 SILU, GELU_TANH = 0, 1
 """Activations."""
+PHASES = ("norms and rounding", "projections", "positions and cache", "attention", "output layer")
+"""What a pass spends its time on, in the order of step.c."""
 
 
 class Linear(ctypes.Structure):
@@ -70,6 +72,7 @@ class Pass(ctypes.Structure):
         ("hidden", c_void_p),
         ("logits", c_void_p),
         ("scratch", c_void_p),
+        ("spent", c_void_p),
     )
 
 

@@ -19,7 +19,7 @@ from medusa_chat.engine.forward.native import NativeForward, NativePrecision, fi
 from medusa_chat.engine.tree import CandidateTree
 from medusa_chat.kernels.native import decoder
 from medusa_chat.kernels.native.check import rounded
-from medusa_chat.kernels.native.structures import INT8
+from medusa_chat.kernels.native.structures import INT8, PHASES
 from medusa_chat.kernels.native.weights import unpack
 
 CLOSE = 1e-5
@@ -163,3 +163,28 @@ def test_rewinding_forwards_is_refused() -> None:
     forward.commit([0, 1])
     with pytest.raises(ValueError, match="2 are committed"):
         forward.rewind(3)
+
+
+def test_the_clock_of_a_pass_names_its_kinds_of_work_and_stops() -> None:
+    forward, spent = native("llama", "int8"), {}
+    with torch.inference_mode():
+        with forward.phases(spent):
+            forward.run(chain([1, 2, 3]), last_only=False)
+        assert set(spent) == set(PHASES)
+        assert all(ms > 0.0 for ms in spent.values())
+        before = dict(spent)
+        forward.run(chain([1, 2, 3]), last_only=False)
+    assert spent == before
+
+
+def test_every_pass_reads_all_weights_once() -> None:
+    anatomy = dissect(model("llama"))
+    linears = [
+        linear
+        for layer in anatomy.layers
+        for linear in (*layer.qkv, layer.attention_output, *layer.gate_up, layer.down)
+    ]
+    numbers = sum(linear.weight.numel() for linear in [*linears, anatomy.output])
+    assert native("llama").weight_bytes == 4 * numbers
+    # A byte each, and a half-precision step for every 32, laid out to full cache lines.
+    assert numbers * 34 / 32 <= native("llama", "int8").weight_bytes < numbers * 36 / 32
