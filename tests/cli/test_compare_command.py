@@ -32,7 +32,7 @@ def test_the_first_difference_has_index_tokens_texts_and_the_gap_of_their_logits
     # `typical` keeps nearly every guess of a model this unsure, so it leaves the plain answer soon.
     ended = medusa(
         *("compare", "hello", "--model", tiny_model, "--max-tokens", "20", "--json"),
-        *("--decoders", "plain,medusa", "--temperature", "1", "--seed", "3", "--rule", "typical"),
+        *("--decoders", "plain,medusa", "--temperature", "1", "--seed", "3", "--rule", "typical", "--quantize", "none"),
     )
     plain, other, verdict = ended.events
     first = verdict["first_difference"]
