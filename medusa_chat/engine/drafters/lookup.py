@@ -17,10 +17,11 @@ MOST = 3
 _CLASSES = (0, 0, 1, 2, 3, *[4] * 3, *[5] * 8, *[6] * 16)
 """Match length -> class: 1, 2, 3, 4, 5-7, 8-15, 16-31; class 7: 32 and more."""
 
-# Probability that a continuation comes next, by class of match length (columns). Measured on 2,000 greedy answers of the
-# default model (3.1e5 places: chat, arithmetic, code, short tasks), over every place of an answer, whether a step begins
-# there or not: at a place deeper in a tree the match is longer by the tokens on the way, and what the length says holds
-# there as well (0.58 against 0.54 .. 0.64 for three tokens after a miss and after one, two hits).
+# Probability that a continuation comes next, by class of match length (columns). Measured on 1,950 greedy answers of the
+# default model (237,000 places with a match: chat, arithmetic, code, short tasks; the last three columns apart on 98 of
+# them), over every place of an answer, whether a step begins there or not. At a node deeper in a tree the match is longer
+# by the tokens on the way, and its length says most of what there is to say: three tokens go on as before 0.58 of the time
+# where the token before was a miss, 0.62 and 0.64 after one and two hits.
 _FIRST = (
     (0.19, 0.47, 0.57, 0.64, 0.73, 0.86, 0.93, 0.99),
     (0.42, 0.70, 0.75, 0.79, 0.86, 0.94, 0.95, 0.99),
@@ -34,6 +35,7 @@ _LATER = (
 )
 """Further offers; rows: another token has followed since, this one followed the latest 1, 2 or more occurrences."""
 _STRENGTH = 20.0
+"""Best of 3, 8, 20, 50 by the log loss of all offers (98 held-out answers)."""
 
 
 class Lookup:
