@@ -17,6 +17,12 @@ class Budget(Protocol):
         """Most nodes a tree may have now, root included; 1 = do not draft at all."""
         ...
 
+    @property
+    def least_worths(self) -> Sequence[float]:
+        """Where a search may stop: a guessed node of less worth than stands at its number would not be verified, nor
+        would any after it. Nodes beyond its end may have any worth."""
+        ...
+
     def nodes(self, worths: Sequence[float]) -> int:
         """How many nodes to verify, root included: 1..min(limit, len(worths) + 1).
 
@@ -36,6 +42,11 @@ class FixedBudget:
     """The number of nodes somebody chose, whatever it costs."""
 
     limit: int
+
+    @property
+    def least_worths(self) -> Sequence[float]:
+        """Any worth will do."""
+        return ()
 
     def nodes(self, worths: Sequence[float]) -> int:
         return min(self.limit, len(worths) + 1)

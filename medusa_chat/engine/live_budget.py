@@ -31,6 +31,8 @@ CREDIT = 4.0
 """Plain steps that drafting may lose, after it has won, before it rests."""
 TRIAL_CREDIT = 0.5
 """Plain steps that a trial of drafting may lose."""
+RENEWAL = 8
+"""Steps after which bounds for the search are computed anew."""
 FIRST_REST, LONGEST_REST = 8, 64
 """Steps without drafting: after a loss, and after several in a row."""
 
@@ -64,6 +66,8 @@ class LiveBudget:
         self._on_trial = False
         self._rest, self._next_rest = 0, FIRST_REST
         self._chosen: _Chosen | None = None
+        self._steps = 0
+        self._least_worths = self._bounds()
 
     @property
     def limit(self) -> int:
@@ -74,6 +78,11 @@ class LiveBudget:
     def speedup(self) -> float:
         """Over plain steps, of the steps that drafted, lately; 1 where that was less."""
         return max(self._tokens / self._time, 1.0)
+
+    @property
+    def least_worths(self) -> Sequence[float]:
+        """Renewed now and then: what a search leaves out by an old bound is hardly worth anything either way."""
+        return self._least_worths
 
     def begin(self) -> None:
         """A new answer is new text: a drafter at rest is tried at once."""
@@ -117,6 +126,9 @@ class LiveBudget:
         time = self._cost.overheads(len(step.tree))[-1] + draft_ms / self._cost.plain_ms
         self._tokens, self._time = keep * self._tokens + tokens, keep * self._time + time
         self._account(tokens - time)
+        self._steps += 1
+        if self._steps % RENEWAL == 0:
+            self._least_worths = self._bounds()
 
     def _account(self, won: float) -> None:
         """So many tokens would have taken so many plain steps."""
@@ -126,6 +138,17 @@ class LiveBudget:
         if self._credit <= 0.0:
             self._on_trial = False
             self._rest, self._next_rest = self._next_rest, min(2 * self._next_rest, LONGEST_REST)
+
+    def _bounds(self) -> list[float]:
+        """By node: what the cheapest row of nodes from it on costs each, in worth.
+
+        A node's worth bounds that of all after it, so where it does not pay for any such row none of them is taken.
+        """
+        overheads, rate = self._cost.overheads(MOST_NODES), self.speedup / self._trust.most
+        return [0.0] + [
+            rate * min((overheads[last] - overheads[node - 1]) / (last - node + 1) for last in range(node, MOST_NODES))
+            for node in range(1, MOST_NODES)
+        ]
 
     def _try(self) -> None:
         self._rest, self._on_trial, self._credit = 0, True, TRIAL_CREDIT

@@ -29,6 +29,11 @@ class Trust:
         """What these worths have come to mean, each at most 1."""
         return [min(worth * self._factors[bisect_right(BOUNDS, worth)], 1.0) for worth in worths]
 
+    @property
+    def most(self) -> float:
+        """No worth means more than this many times what it says, nor than it says."""
+        return max(1.0, *self._factors)
+
     def observe(self, worths: Sequence[float], held: Sequence[int]) -> None:
         """Args: the worths of all guessed nodes that were verified, and which of them held (counted from 0)."""
         keep = 1.0 - 1.0 / WINDOW

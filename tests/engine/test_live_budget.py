@@ -149,3 +149,18 @@ def test_answers_are_those_of_plain_decoding(llama: Bench) -> None:
     steps = llama.answer(prompt, Medusa(heads, DynamicShape(), 4, 4), budget=budget, max_tokens=60)
     assert tokens_of(steps) == llama.plain(prompt, 60)
     assert any(len(step.tree) > 1 for step in steps)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_node_is_wanted_that_the_search_was_told_to_leave_out(machine: str, text: str) -> None:
+    world = World(TEXTS[text], MACHINES[machine], draft_ms=0.02 * MACHINES[machine](1))
+    budget, draw = LiveBudget(world.curve()), Random(4)
+    for tokens in (1, 60, 400):
+        world.tokens_per_ms(budget, tokens)
+        budget._least_worths = budget._bounds()  # As right after it was renewed.
+        least = budget.least_worths
+        for _ in range(50):
+            worths = sorted((draw.random() ** 3 for _ in range(MOST_NODES - 1)), reverse=True)
+            kept = next((at for at, worth in enumerate(worths) if worth < least[at + 1]), len(worths))
+            assert budget.nodes(worths) <= kept + 1

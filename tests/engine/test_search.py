@@ -61,6 +61,7 @@ class Choosy:
     limit: int
     bound: float
     shown: list[float]
+    least_worths: Sequence[float] = ()
 
     def nodes(self, worths: Sequence[float]) -> int:
         self.shown = list(worths)
@@ -68,6 +69,17 @@ class Choosy:
 
     def observe(self, step: Step) -> None:
         """Nothing to learn."""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_search_ends_at_the_first_node_of_too_little_worth(seed: int) -> None:
+    everything = Choosy(64, 0.0, [])
+    best_first(3, RandomGuide(seed), everything)
+    bounds = [0.0, *(0.02 * node for node in range(1, 30))]
+    bounded = Choosy(64, 0.0, [], bounds)
+    best_first(3, RandomGuide(seed), bounded)
+    ends = [place for place, worth in enumerate(everything.shown) if place + 1 < 30 and worth < bounds[place + 1]]
+    assert bounded.shown == everything.shown[: ends[0] if ends else None]
 
 
 @pytest.mark.parametrize("seed", range(20))

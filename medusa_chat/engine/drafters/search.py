@@ -36,10 +36,10 @@ def best_first(root: int, guide: Guide[State], budget: Budget) -> CandidateTree:
 
     A node's worth is the product of probabilities along its path. Worth never rises from a node to its children, nor
     along a stream, so the first N nodes taken from the frontier are exactly the N best, and each one's parent comes
-    before it.
+    before it. The search ends where the budget could not want more.
     """
     tokens, parents, scores, sources, worths = [root], [-1], [1.0], [ROOT], [1.0]
-    limit = budget.limit
+    limit, least = budget.limit, budget.least_worths
     # Entries: (-worth, order, parent, its depth, its state, stream, place in it); order breaks ties first in.
     frontier: list[tuple[float, int, int, int, State, Stream, int]] = []
     order = 0
@@ -63,6 +63,8 @@ def best_first(root: int, guide: Guide[State], budget: Budget) -> CandidateTree:
         worth, _, parent, depth, above, stream, place = heappop(frontier)
         token, probability, source = stream[0][place]
         node = len(tokens)
+        if node < len(least) and -worth < least[node]:
+            break
         tokens.append(token)
         parents.append(parent)
         scores.append(probability * stream[1])
