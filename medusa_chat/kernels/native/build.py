@@ -12,13 +12,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
 from medusa_chat.kernels.native.structures import Guess, Heads, Linear, Model, Pass
 
 SOURCES = Path(__file__).parent
 COMPILERS = ("cc", "gcc", "clang")
-FLAGS = ("-O3", "-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared")
+FLAGS = ("-O3", "-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-pthread", "-shared")
 """No contraction: the same sum must come out of every loop that computes it."""
 LONGEST_COMPILE_S = 120
 
@@ -40,8 +38,7 @@ def library(folder: Path, tuning: Sequence[str] = ("-march=native",)) -> ctypes.
     compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
     if compiler is None:
         raise NativeCodeError("No C compiler (cc, gcc or clang) was found, so the native CPU path is off.")
-    # libgomp comes with torch: a second copy would bring a second set of threads that fight over the cores.
-    command = [compiler, *FLAGS, *tuning, *_openmp(compiler)]
+    command = [compiler, *FLAGS, *tuning]
     path = folder / f"medusa-{_name(command)}.so"
     try:
         if not path.exists():
@@ -64,30 +61,6 @@ def _compile(command: list[str], path: Path) -> None:
             timeout=LONGEST_COMPILE_S,
         )
         made.replace(path)
-
-
-@functools.cache
-def _openmp(compiler: str) -> tuple[str, ...]:
-    """Threads through the OpenMP runtime that torch has loaded; none where the compiler or the runtime is another."""
-    probe = "#include <omp.h>\nint main(void) { return omp_get_max_threads() == 0; }"
-    if platform.system() != "Linux" or "libgomp" not in _loaded():
-        return ()
-    result = subprocess.run(
-        [compiler, "-fopenmp", "-fsyntax-only", "-xc", "-"], input=probe, capture_output=True, text=True, timeout=60
-    )
-    return ("-fopenmp", *_runtime()) if result.returncode == 0 else ()
-
-
-def _runtime() -> tuple[str, ...]:
-    return ()
-
-
-def _loaded() -> str:
-    torch.get_num_threads()
-    try:
-        return Path("/proc/self/maps").read_text(encoding="utf-8")
-    except OSError:
-        return ""
 
 
 def _name(command: Sequence[str]) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 import torch
 from torch import Tensor
 
 from medusa_chat.kernels.native import structures
+from medusa_chat.kernels.native.crew import Crew
 from medusa_chat.kernels.native.weights import LANES, Packed
 
 FIRST_ROWS = 512
@@ -64,6 +66,7 @@ class NativeDecoder:
         self._library, self._weights = library, weights
         self._model, self._layers = _model(weights)
         self._scratch = torch.empty(0, dtype=torch.uint8)
+        self._crew = Crew()
         self._keys: list[Tensor] = []
         self._values: list[Tensor] = []
         self._capacity = self.length = 0
@@ -82,12 +85,13 @@ class NativeDecoder:
         n, weights = len(tokens), self._weights
         kept = 1 if last_only else n
         self._reserve(self.length + n)
-        self._model.threads = torch.get_num_threads()
+        self._model.threads = self._crew.size
         x = weights.embedding.index_select(0, torch.tensor(tokens))
         logits = torch.empty(kept, weights.output.outputs)
         hidden = torch.empty(kept, weights.hidden)
         self._room_for(n)
         order = (ctypes.c_int32 * n)(*parents)
+        began = perf_counter()
         self._library.medusa_step(
             self._model,
             structures.Pass(
@@ -107,6 +111,7 @@ class NativeDecoder:
                 _pointer(self.spent),
             ),
         )
+        self._crew.took(n, 1000.0 * (perf_counter() - began))
         return logits, hidden
 
     def keep(self, path: Sequence[int]) -> None:

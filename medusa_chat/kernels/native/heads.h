@@ -53,13 +53,13 @@ static void first_states(const Team *team, const Heads *m, const Guess *g, Guess
       quantise(&m->root, &s->rows, 0);
     }
   }
-  wait_for_team();
+  wait_for_team(team);
   if (m->root.weights) linear(team, &m->root, &s->rows, 1, s->states, 1);
-  wait_for_team();
+  wait_for_team(team);
   if (team->me == 0)
     for (int k = 1; k < g->heads; k++)
       memcpy(s->states + (int64_t)k * m->hidden, s->states, sizeof(float) * (size_t)m->hidden);
-  wait_for_team();
+  wait_for_team(team);
 }
 
 /* x + SiLU(W x + b) for every head, each with its own W; the team shares the tiles of all of them. */
@@ -71,14 +71,14 @@ static void block(const Team *team, const Heads *m, const Guess *g, int layer, G
     memcpy(s->rows.values + (int64_t)k * m->hidden, s->states + (int64_t)k * m->hidden, sizeof(float) * (size_t)m->hidden);
     quantise(&blocks[k], &s->rows, k);
   }
-  wait_for_team();
+  wait_for_team(team);
   share(team, g->heads * each, &from, &to);
   for (int tile = from; tile < to; tile++) {
     int k = tile / each;
     Rows row = rows_from(&s->rows, k, m->hidden);
     linear_tiles(&blocks[k], &row, 1, tile % each, tile % each + 1, s->inner + (int64_t)k * m->hidden, 0);
   }
-  wait_for_team();
+  wait_for_team(team);
   for (int k = mine; k < end; k++)
     for (int i = 0; i < m->hidden; i += LANES) {
       float *state = s->states + (int64_t)k * m->hidden + i;
@@ -120,27 +120,36 @@ int64_t medusa_guess_bytes(const Heads *m) {
   return lay_out_guess(m, NULL, &s);
 }
 
+typedef struct {
+  const Heads *heads;
+  const Guess *guess;
+  GuessScratch scratch;
+} GuessTask;
+
+static void guess_on(const Team *team, const void *given) {
+  const GuessTask *task = given;
+  const Heads *m = task->heads;
+  const Guess *g = task->guess;
+  GuessScratch s = task->scratch;
+  int from, to;
+  first_states(team, m, g, &s);
+  for (int layer = 0; layer < m->layers; layer++) block(team, m, g, layer, &s);
+  share(team, g->heads, &from, &to);
+  for (int k = from; k < to; k++) {
+    memcpy(s.rows.values + (int64_t)k * m->hidden, s.states + (int64_t)k * m->hidden, sizeof(float) * (size_t)m->hidden);
+    quantise(&m->output, &s.rows, k);
+  }
+  wait_for_team(team);
+  linear(team, &m->output, &s.rows, g->heads, s.scores, 0);
+  wait_for_team(team);
+  for (int k = from; k < to; k++)
+    best(s.scores + (int64_t)k * m->output.out, m->output.out, g->top_k, g->odds + (int64_t)k * g->top_k,
+         g->columns + (int64_t)k * g->top_k);
+}
+
 /* The best tokens of the first g->heads heads. */
 void medusa_guess(const Heads *m, const Guess *g) {
-  GuessScratch shared;
-  lay_out_guess(m, g->scratch, &shared);
-#pragma omp parallel num_threads(g->threads)
-  {
-    Team team = whole_team();
-    GuessScratch s = shared;
-    int from, to;
-    first_states(&team, m, g, &s);
-    for (int layer = 0; layer < m->layers; layer++) block(&team, m, g, layer, &s);
-    share(&team, g->heads, &from, &to);
-    for (int k = from; k < to; k++) {
-      memcpy(s.rows.values + (int64_t)k * m->hidden, s.states + (int64_t)k * m->hidden, sizeof(float) * (size_t)m->hidden);
-      quantise(&m->output, &s.rows, k);
-    }
-    wait_for_team();
-    linear(&team, &m->output, &s.rows, g->heads, s.scores, 0);
-    wait_for_team();
-    for (int k = from; k < to; k++)
-      best(s.scores + (int64_t)k * m->output.out, m->output.out, g->top_k, g->odds + (int64_t)k * g->top_k,
-           g->columns + (int64_t)k * g->top_k);
-  }
+  GuessTask task = {.heads = m, .guess = g};
+  lay_out_guess(m, g->scratch, &task.scratch);
+  together(g->threads, guess_on, &task);
 }

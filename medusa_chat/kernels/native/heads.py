@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from time import perf_counter
 
 import torch
 from torch import Tensor
 
+from medusa_chat.kernels.native.crew import Crew
 from medusa_chat.kernels.native.structures import INT8, Guess, Heads, Linear
 from medusa_chat.kernels.native.weights import LANES, Packed, pack
 
@@ -46,6 +48,7 @@ class NativeHeads:
             Linear() if self._root is None else _linear(self._root),
             _linear(self._output),
         )
+        self._crew = Crew()
         self._scratch = torch.empty(library.medusa_guess_bytes(self._heads), dtype=torch.uint8)
 
     def __call__(self, hidden: Tensor, embedding: Tensor, heads: int, top_k: int) -> tuple[Tensor, Tensor]:
@@ -60,12 +63,13 @@ class NativeHeads:
         """
         columns = torch.empty(heads, top_k, dtype=torch.int32)
         odds = torch.empty(heads, top_k)
+        began = perf_counter()
         self._library.medusa_guess(
             self._heads,
             Guess(
                 heads,
                 top_k,
-                torch.get_num_threads(),
+                self._crew.size,
                 0,
                 hidden.data_ptr(),
                 embedding.data_ptr(),
@@ -74,6 +78,7 @@ class NativeHeads:
                 self._scratch.data_ptr(),
             ),
         )
+        self._crew.took(1, 1000.0 * (perf_counter() - began))
         return columns, odds
 
 

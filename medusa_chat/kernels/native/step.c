@@ -51,7 +51,7 @@ typedef struct {
 
 /* Meets the team; the first thread notes how long it was since it last did, under the name of a phase. */
 static void end_phase(const Team *team, const Pass *p, double *since, int phase) {
-  wait_for_team();
+  wait_for_team(team);
   if (!p->spent || team->me) return;
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -186,23 +186,30 @@ static void read_out(const Team *team, const Model *m, const Pass *p, Scratch *s
   end_phase(team, p, since, OUTPUT_LAYER);
 }
 
+typedef struct {
+  const Model *model;
+  const Pass *pass;
+  Scratch scratch;
+} StepTask;
+
+static void step_on(const Team *team, const void *given) {
+  const StepTask *task = given;
+  Scratch s = task->scratch;
+  double since = 0.0;
+  end_phase(team, task->pass, &since, PHASES);
+  for (int index = 0; index < task->model->layers; index++) {
+    attention_part(team, task->model, index, task->pass, &s, &since);
+    mlp_part(team, task->model, index, task->pass, &s, &since);
+  }
+  read_out(team, task->model, task->pass, &s, &since);
+}
+
 /* Appends the rows of all nodes behind p->prefix; writes hidden states and logits of all nodes, or of the last. */
 void medusa_step(const Model *m, const Pass *p) {
-  Scratch shared;
-  lay_out(m, p->n, p->prefix + p->n, p->scratch, &shared);
-  read_tree(p, &shared);
-#pragma omp parallel num_threads(m->threads)
-  {
-    Team team = whole_team();
-    Scratch s = shared;
-    double since = 0.0;
-    end_phase(&team, p, &since, PHASES);
-    for (int index = 0; index < m->layers; index++) {
-      attention_part(&team, m, index, p, &s, &since);
-      mlp_part(&team, m, index, p, &s, &since);
-    }
-    read_out(&team, m, p, &s, &since);
-  }
+  StepTask task = {.model = m, .pass = p};
+  lay_out(m, p->n, p->prefix + p->n, p->scratch, &task.scratch);
+  read_tree(p, &task.scratch);
+  together(m->threads, step_on, &task);
 }
 
 /* Of the trial rows behind `prefix` keeps those at `path` (rising), in that order, in every layer. */
@@ -227,13 +234,22 @@ void medusa_keep(const Model *m, float *const *keys, float *const *values, int32
 /* out[n][layer->out] = layer(rows); `scratch` holds 2 * n * in bytes and more: see medusa_linear_bytes. */
 int64_t medusa_linear_bytes(int32_t n, int32_t in) { return (int64_t)n * (in + 64 + 2 * (int64_t)sizeof(float) * (in / BLOCK + 16)); }
 
+typedef struct {
+  const Linear *layer;
+  Rows rows;
+  int n;
+  float *out;
+} LinearTask;
+
+static void linear_on(const Team *team, const void *given) {
+  const LinearTask *task = given;
+  linear(team, task->layer, &task->rows, task->n, task->out, 0);
+}
+
 void medusa_linear(const Linear *layer, float *values, int32_t n, float *out, uint8_t *scratch, int32_t threads) {
   int64_t bytes = ((int64_t)n * layer->in + 63) / 64 * 64, factors = (int64_t)n * (layer->in / BLOCK);
   Rows rows = {values, (int8_t *)scratch, (float *)(scratch + bytes), (float *)(scratch + bytes) + factors};
   for (int i = 0; i < n; i++) quantise(layer, &rows, i);
-#pragma omp parallel num_threads(threads)
-  {
-    Team team = whole_team();
-    linear(&team, layer, &rows, n, out, 0);
-  }
+  LinearTask task = {layer, rows, n, out};
+  together(threads, linear_on, &task);
 }
