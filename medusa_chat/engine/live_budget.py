@@ -155,10 +155,11 @@ class LiveBudget:
 
         A node's worth bounds that of all after it, so where it does not pay for any such row none of them is taken.
         """
-        overheads, rate = self._cost.overheads(MOST_NODES), self.speedup / self._trust.most
+        most = self.limit
+        overheads, rate = self._cost.overheads(most), self.speedup / self._trust.most
         return [0.0] + [
-            rate * min((overheads[last] - overheads[node - 1]) / (last - node + 1) for last in range(node, MOST_NODES))
-            for node in range(1, MOST_NODES)
+            rate * min((overheads[last] - overheads[node - 1]) / (last - node + 1) for last in range(node, most))
+            for node in range(1, most)
         ]
 
     def _try(self) -> None:
