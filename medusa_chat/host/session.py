@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -80,10 +81,15 @@ class Session:
         """
         tell = on_progress or (lambda _stage, _share: None)
         card = catalog.find(model)
+        gc.unfreeze()
         tell("reading weights", None)
         backbone, tokenizer = load_backbone(card.folder(), quantize=quantize, native_folder=native_dir())
         tell("reading heads", None)
         heads, calibration, notes = _attach(card.heads_folder(), backbone)
+        # What torch, transformers and the model left behind is here to stay. Looking through all of it for garbage took
+        # 200 ms in the middle of an answer, now and then.
+        gc.collect()
+        gc.freeze()
         tell("timing a plain step", None)
         plain_ms = step_ms(backbone, 1)
         costs = curve_for(
