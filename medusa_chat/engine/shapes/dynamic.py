@@ -22,7 +22,8 @@ class DynamicShape:
 
     def __init__(self, calibration: Calibration | None = None) -> None:
         """Without a calibration the heads' own probabilities are taken at their word."""
-        self._curves = () if calibration is None else calibration.reliability
+        curves = () if calibration is None else calibration.reliability
+        self._curves = [(np.array(curve.raw), np.array(curve.observed)) for curve in curves]
 
     def build(self, root: int, guesses: Guesses, budget: int) -> CandidateTree:
         return best_first(root, _HeadsAlone(self.offers(guesses)), FixedBudget(budget))
@@ -34,7 +35,7 @@ class DynamicShape:
         for head, row in enumerate(tokens):
             worth = probabilities[head]
             if head < len(self._curves):
-                worth = np.interp(worth, self._curves[head].raw, self._curves[head].observed)
+                worth = np.interp(worth, *self._curves[head])
             offers.append(list(zip(row, worth.tolist(), repeat(f"head {head + 1}"), strict=False)))
         return offers
 
