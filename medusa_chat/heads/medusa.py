@@ -150,7 +150,7 @@ class MedusaHeads(nn.Module):
 
     def freeze(self, library: ctypes.CDLL | None = None) -> MedusaHeads:
         """For decoding only: no gradients; with a shared float32 output layer on the CPU in native code where there is
-        some (weights rounded to 8 bits: guesses are checked anyway), else with that layer packed for few rows."""
+        some (weights rounded to 4 bits: guesses are checked anyway), else with that layer packed for few rows."""
         self.eval().requires_grad_(False)
         output = self.output
         on_cpu = not self.own_output and output.dtype == torch.float32 and output.device.type == "cpu"

@@ -9,6 +9,8 @@ from torch import Tensor
 from torch.nn.functional import rms_norm, silu
 
 from medusa_chat.kernels.native.heads import MOST_GUESSES, NativeHeads
+from medusa_chat.kernels.native.structures import INT4
+from medusa_chat.kernels.native.weights import unpack
 
 HIDDEN, COLUMNS, HEADS = 64, 700, 3
 
@@ -34,10 +36,18 @@ def test_guesses_are_the_best_of_each_head(layers: int, sees_root: bool, asked: 
     weights, biases = numbers(layers, HEADS, HIDDEN, HIDDEN, scale=0.1), numbers(layers, HEADS, HIDDEN, scale=0.2)
     output, root = numbers(COLUMNS, HIDDEN, scale=0.12), numbers(HIDDEN, HIDDEN, scale=0.1) if sees_root else None
     hidden, seen = numbers(HIDDEN), numbers(HIDDEN, scale=3.0)
-    exact = softmaxes(weights, biases, output, root, hidden, seen)
+    kept = [unpack(weight, INT4) for weight in weights.reshape(-1, HIDDEN, HIDDEN)]
+    exact = softmaxes(
+        torch.stack(kept).reshape(weights.shape),
+        biases,
+        unpack(output, INT4),
+        None if root is None else unpack(root, INT4),
+        hidden,
+        seen,
+    )
     columns, odds = NativeHeads(compiled(), weights, biases, output, root)(hidden, seen, asked, 8)
     assert columns.shape == odds.shape == (asked, 8)
-    # 8-bit weights: probabilities of the tokens named are right, and nothing clearly better was left out.
+    # But for rounded states: probabilities of the tokens named are right, and nothing clearly better was left out.
     assert torch.allclose(odds, exact[:asked].gather(1, columns.long()), rtol=0.1, atol=1e-3)
     assert torch.allclose(odds[:, 0], exact[:asked].amax(dim=-1), rtol=0.1)
     assert (odds.diff(dim=-1) <= 0).all()
@@ -51,8 +61,8 @@ def test_the_best_are_found_wherever_they_lie(top_k: int) -> None:
     hidden[0] = 1.0
     for seed in range(20):
         output = torch.zeros(COLUMNS, HIDDEN)
-        # Well apart, so that 8 bits do not change their order.
         output[:, 0] = torch.randperm(COLUMNS, generator=torch.Generator().manual_seed(seed)) / 4.0
+        # As blocks of one number among zeros they are all kept exactly.
         columns, _ = NativeHeads(compiled(), weights, biases, output, None)(hidden, hidden, 1, top_k)
         assert columns[0].tolist() == output[:, 0].topk(top_k).indices.tolist()
 

@@ -24,7 +24,9 @@ def rounded(rows: Tensor) -> Tensor:
     """[n, in] float32 as the low-bit kinds read it: 8 bits per row and block of 32."""
     blocks = rows.reshape(rows.shape[0], -1, BLOCK)
     step = blocks.abs().amax(dim=-1, keepdim=True) / 127.0
-    return ((blocks / torch.where(step > 0, step, 1.0)).round() * step).reshape(rows.shape)
+    # Times the inverse, as the C does it: a division would send a number between two steps the other way now and then.
+    inverse = torch.where(step > 0, 1.0 / step, 0.0)
+    return ((blocks * inverse).round() * step).reshape(rows.shape)
 
 
 def _kind_works(library: ctypes.CDLL, kind: int) -> bool:
