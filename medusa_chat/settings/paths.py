@@ -42,6 +42,11 @@ def models_dir() -> Path:
     return _made(data_dir() / "models")
 
 
+def chats_file() -> Path:
+    """All conversations. The file may not exist yet; its folder does."""
+    return data_dir() / "chats.db"
+
+
 def log_file() -> Path:
     """The file may not exist yet; its folder does."""
     return state_dir() / f"{APP}.log"

@@ -19,6 +19,7 @@ def test_home_variable_moves_every_folder(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(set(folders)) == len(FOLDERS)
     assert all(folder.is_dir() and folder.is_relative_to(tmp_path / "h") for folder in folders)
     assert paths.log_file().parent == paths.state_dir()
+    assert paths.chats_file().parent == paths.data_dir()
     assert paths.cost_file("a").parent.parent == paths.cache_dir()
 
 
