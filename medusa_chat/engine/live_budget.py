@@ -25,6 +25,8 @@ MOST_NODES = 64
 """No tree is larger: worths have fallen below any cost long before."""
 WINDOW = 64.0
 """Drafted steps after which an observation has lost most of its weight."""
+FIRST_NODES = 4
+"""Of an answer's first step: a person waits for the first word, and a large tree would hold it back for many."""
 START = 4.0
 """Plain steps that count as having gone before the first one."""
 THRIFT = 1.4
@@ -71,13 +73,16 @@ class LiveBudget:
         self._on_trial = False
         self._rest, self._next_rest = 0, FIRST_REST
         self._chosen: _Chosen | None = None
+        self._first = False
         self._steps = 0
         self._least_worths = self._bounds()
 
     @property
     def limit(self) -> int:
         """Follows what is chosen: searching for nodes nobody takes costs time."""
-        return 1 if self._rest else min(MOST_NODES, 2 * round(self._largest) + 8)
+        if self._rest:
+            return 1
+        return FIRST_NODES if self._first else min(MOST_NODES, 2 * round(self._largest) + 8)
 
     @property
     def speedup(self) -> float:
@@ -90,7 +95,8 @@ class LiveBudget:
         return self._least_worths
 
     def begin(self) -> None:
-        """A new answer is new text: a drafter at rest is tried at once."""
+        """A new answer is new text: a drafter at rest is tried at once. Its first step is a small one."""
+        self._first = True
         if self._rest:
             self._try()
 
@@ -116,7 +122,7 @@ class LiveBudget:
         return best if pays else 1
 
     def observe(self, step: Step) -> None:
-        chosen, self._chosen = self._chosen, None
+        chosen, self._chosen, self._first = self._chosen, None, False
         self._cost.observe(len(step.tree), step.ms.total - step.ms.draft)
         if self._rest:
             self._rest -= 1

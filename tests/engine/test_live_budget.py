@@ -13,7 +13,7 @@ from doubles.tiny_families import VOCAB
 from medusa_chat.engine.budget import FixedBudget
 from medusa_chat.engine.cost import CostCurve
 from medusa_chat.engine.drafters.medusa import Medusa
-from medusa_chat.engine.live_budget import LONGEST_REST, MOST_NODES, LiveBudget
+from medusa_chat.engine.live_budget import FIRST_NODES, LONGEST_REST, MOST_NODES, LiveBudget
 from medusa_chat.engine.shapes.dynamic import DynamicShape
 from medusa_chat.engine.step import Step, Timings
 from medusa_chat.engine.tree import CandidateTree
@@ -166,3 +166,13 @@ def test_no_node_is_wanted_that_the_search_was_told_to_leave_out(machine: str, t
                 (at for at, (worth, bound) in enumerate(zip(worths, least[1:], strict=False)) if worth < bound), 63
             )
             assert budget.nodes(worths) <= kept + 1
+
+
+def test_the_first_step_of_an_answer_is_small() -> None:
+    world = World(TEXTS["predictable"], MACHINES["rows cost little"])
+    budget = LiveBudget(world.curve())
+    world.tokens_per_ms(budget, 300)
+    assert max(world.nodes[-5:]) > FIRST_NODES
+    budget.begin()
+    world.tokens_per_ms(budget, 100)
+    assert world.nodes[0] <= FIRST_NODES < max(world.nodes[1:4])

@@ -53,7 +53,7 @@ class Joint:
         if self.lookup is not None:
             self.lookup.read(context.ids)
         if self.recycling is not None and self._seen is not None:
-            _recycle(self.recycling, *self._seen)
+            _recycle(self.recycling, *self._seen, every=self.heads is None)
             self._seen = None
         if budget.limit == 1:
             return CandidateTree.root_only(context.root)
@@ -65,6 +65,13 @@ class Joint:
             self._seen = step, readout
 
 
-def _recycle(recycling: Recycling, step: Step, readout: Readout) -> None:
-    read = [step.tree.token_ids[node] for node in step.path]
-    recycling.learn(read, step.tokens, [readout.logits[node] for node in step.path])
+def _recycle(recycling: Recycling, step: Step, readout: Readout, *, every: bool) -> None:
+    """Learn from the kept rows; beside heads from the last alone: reading a row costs 40 microseconds, and recycling
+    adds but 0.1 to 0.3 % of tokens there."""
+    kept = range(len(step.path)) if every else range(len(step.path) - 1, len(step.path))
+    nodes = [step.path[place] for place in kept]
+    recycling.learn(
+        [step.tree.token_ids[node] for node in nodes],
+        [step.tokens[place] for place in kept],
+        [readout.logits[node] for node in nodes],
+    )
