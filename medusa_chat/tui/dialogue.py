@@ -11,13 +11,14 @@ from medusa_chat.host.messages import (
     Cancel,
     Event,
     Failed,
-    Finished,
     Generate,
     Load,
     Loaded,
     Progress,
+    StepTaken,
 )
 from medusa_chat.host.protocol import Engine
+from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.knobs import Choices, knob, possible, why_unchanged
 from medusa_chat.tui.turn import Turn, messages_of
 
@@ -38,7 +39,7 @@ class Effect(Enum):
 class Dialogue:
     """Turns events into state and wishes into requests. It knows no widget, so it can be tested without a screen."""
 
-    def __init__(self, engine: Engine, model: str) -> None:
+    def __init__(self, engine: Engine, model: str, journal: Journal) -> None:
         self.turns: list[Turn] = []
         self.choices = Choices()
         self.loaded: Loaded | None = None
@@ -46,6 +47,7 @@ class Dialogue:
         self.waiting = False
         """The newest question is sent as soon as the model is ready."""
         self._engine = engine
+        self._journal = journal
         self._model = model
         self._answers = 0
 
@@ -96,12 +98,17 @@ class Dialogue:
         if turn is None or not turn.running or event.answer != turn.answer:
             return Effect.NOTHING
         turn.take(event)
-        return Effect.ENDED if isinstance(event, Finished) else Effect.STEPPED
+        if isinstance(event, StepTaken):
+            self._journal.take(event, self.choices, self.loaded)
+            return Effect.STEPPED
+        self._journal.end(turn)
+        return Effect.ENDED
 
     def ask(self, question: str) -> Turn:
         """A new turn, sent at once or when the model is ready."""
         self._answers += 1
         self.turns.append(Turn(self._answers, question.strip()))
+        self._journal.ask(question.strip())
         if self.loading is None:
             self._send()
         else:
@@ -118,12 +125,32 @@ class Dialogue:
             return False
         self.waiting = False
         turn.reason = "cancelled"
+        self._journal.end(turn)
         return True
 
-    def forget(self) -> None:
-        """Start over; a running answer is ended."""
+    def leave(self) -> None:
+        """End a running answer, for what comes next is another conversation; what was written stays in this one."""
         self.stop()
+        if self.current is not None:
+            self._journal.end(self.current)
+
+    def forget(self) -> None:
+        """Start over."""
+        self.leave()
+        self._journal.start()
         self.turns = []
+
+    def go_on(self, conversation: int, turns: list[Turn]) -> None:
+        """Continue an earlier conversation."""
+        self.leave()
+        self._journal.go_on(conversation)
+        self.turns = turns
+
+    def close(self) -> None:
+        """Nothing more is said or asked; what was said is saved."""
+        if self.current is not None:
+            self._journal.end(self.current)
+        self._journal.close()
 
     def change(self, id: str, by: int) -> str | None:
         """Step a setting; a running answer takes it up with its next step. Returns why nothing changed, if so."""
@@ -154,6 +181,7 @@ class Dialogue:
         if turn is not None and turn.running and concerned:
             self.waiting = False
             turn.take(failed)
+            self._journal.end(turn)
             return Effect.ENDED
         return Effect.FAILED if failed.answer is None else Effect.NOTHING
 

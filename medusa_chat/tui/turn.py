@@ -39,6 +39,11 @@ class Turn:
     _pieces: list[str] = field(default_factory=list)
     _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))
 
+    @classmethod
+    def past(cls, question: str, text: str, tally: Tally, reason: Reason | None, failure: str | None) -> Turn:
+        """One that has ended long ago; no event belongs to it any more."""
+        return cls(0, question, tally, reason=reason, failure=failure, _pieces=[text])
+
     @property
     def text(self) -> str:
         return "".join(self._pieces)

@@ -20,8 +20,10 @@ class AnswerView(VerticalGroup):
     A Markdown widget must be streamed from empty and updated once at the end: other orders leave wrong blocks behind.
     """
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, past: bool = False) -> None:
+        """A past turn is shown as old answers are, at once."""
         super().__init__()
+        self._past = past
         self.turn = turn
         self._ready = False
         self._written = 0
@@ -29,8 +31,14 @@ class AnswerView(VerticalGroup):
         self._stream: MarkdownStream | None = None
 
     def compose(self) -> ComposeResult:
-        yield Markdown(parser_factory=parser, open_links=False)
-        yield Static(classes="note", markup=False)
+        if self._past:
+            yield _flat(self.turn)
+            note = Static(_note(self.turn), classes="note", markup=False)
+            note.display = True
+            yield note
+        else:
+            yield Markdown(parser_factory=parser, open_links=False)
+            yield Static(classes="note", markup=False)
 
     @on(Markdown.TableOfContentsUpdated)
     def _on_markdown_up(self) -> None:
@@ -73,8 +81,12 @@ class AnswerView(VerticalGroup):
         """Trade the live blocks for one widget; older turns cost next to nothing that way."""
         markdowns = self.query(Markdown)
         if markdowns:
-            await self.mount(Static(frozen(harmless(self.turn.text)), classes="frozen", markup=False), before=0)
+            await self.mount(_flat(self.turn), before=0)
             await markdowns.remove()
+
+
+def _flat(turn: Turn) -> Static:
+    return Static(frozen(harmless(turn.text)), classes="frozen", markup=False)
 
 
 def _note(turn: Turn) -> Content:

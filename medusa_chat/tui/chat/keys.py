@@ -41,6 +41,10 @@ def _knob_bindings() -> Iterable[Binding]:
 CHAT_BINDINGS: tuple[Binding, ...] = (
     Binding("escape", "stop", "Stop", id="chat.stop", key_display="esc", tooltip="End the answer; what was written stays"),
     Binding("ctrl+n", "new", "New", id="chat.new", priority=True, tooltip="Start a new conversation"),
+    Binding(
+        "ctrl+o", "conversations", "Conversations", id="chat.conversations", priority=True, show=False,
+        tooltip="Earlier conversations: search one, go on with it, delete it",
+    ),
     Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
     Binding(
         "f1", "help", "Help", id="chat.help", priority=True, key_display="F1", tooltip="Every key, and what the words mean"

@@ -2,60 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.events import Key, Resize
-from textual.screen import Screen
+from textual.events import Key
 from textual.widgets import Footer
 
+from medusa_chat.engine.errors import MedusaError
 from medusa_chat.host.messages import Event, Failed
 from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Composer
+from medusa_chat.tui.chat.conversations import ConversationsScreen
 from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS, key_table
-from medusa_chat.tui.chat.status import Status, StatusLine, summary
+from medusa_chat.tui.chat.painting import PaintedScreen
+from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
 from medusa_chat.tui.dialogue import Dialogue, Effect
+from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.panel import MedusaPanel
+from medusa_chat.tui.turn import Turn
 
 DRAIN_SECONDS = 1 / 25
 PAINT_EVERY = 3
 """Drains between two repaints of text and figures: the screen shares its processor with the model."""
 TREE_EVERY = 6
-BEAT_EVERY = 5
-
-PANEL_FROM = 104
-"""Columns from which the panel is shown unless it was hidden by key."""
+SAVE_EVERY = 25
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(PaintedScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-tiny"),
-        (60, "-narrow"),
-        (PANEL_FROM, "-medium"),
-        (160, "-wide"),
-    ]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-middle"), (38, "-roomy"), (48, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
 
     def __init__(self, engine: Engine, model: str, prompt: str | None = None) -> None:
-        super().__init__()
-        self.dialogue = Dialogue(engine, model)
+        self._journal = Journal()
+        super().__init__(Dialogue(engine, model, self._journal))
         self._prompt = prompt
         self._view: AnswerView | None = None
-        self._ticks = 0
         self._dirty = False
-        self._tree_dirty = False
-        self._panel_wanted: bool | None = None
 
     @property
     def settled(self) -> bool:
@@ -81,9 +73,13 @@ class ChatScreen(Screen[None]):
     async def _start(self) -> None:
         """The first frame is on the screen: only now does anything heavy begin, and that in the engine's process."""
         self.dialogue.open()
+        self._journal.open()
         self.set_interval(DRAIN_SECONDS, self._tick)
         if self._prompt is not None and self._prompt.strip():
             await self._ask(self._prompt)
+
+    def on_unmount(self) -> None:
+        self.dialogue.close()
 
     # What the engine says.
 
@@ -96,6 +92,10 @@ class ChatScreen(Screen[None]):
             self._paint_figures()
         if self._tree_dirty and self._ticks % TREE_EVERY == 0:
             self._paint_tree()
+        if self._ticks % SAVE_EVERY == 0:
+            self._journal.save()
+        for trouble in self._journal.troubles():
+            self.notify(trouble, severity="warning", timeout=10)
         self.query_one(Transcript).settle()
         self._show_status()
 
@@ -153,8 +153,26 @@ class ChatScreen(Screen[None]):
 
     async def action_new(self) -> None:
         self.dialogue.forget()
+        await self._show(())
+
+    @work(exclusive=True, group="conversations")
+    async def action_conversations(self) -> None:
+        chosen = await self.app.push_screen_wait(ConversationsScreen(self._journal))
+        if chosen is None:
+            return
+        self.dialogue.leave()
+        try:
+            turns = await self._journal.turns(chosen)
+        except MedusaError as error:
+            self.notify(str(error), severity="error")
+        else:
+            self.dialogue.go_on(chosen, turns)
+            await self._show(turns)
+
+    async def _show(self, turns: Sequence[Turn]) -> None:
+        """Another conversation than before."""
         self._view = None
-        await self.query_one(Transcript).start(Welcome(self.dialogue.loaded))
+        await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns)
         composer = self.query_one(Composer)
         composer.hint(READY)
         composer.focus()
@@ -180,10 +198,6 @@ class ChatScreen(Screen[None]):
     def _on_turned(self, event: KnobList.Turned) -> None:
         self.action_turn(event.knob, event.by)
 
-    def action_panel(self) -> None:
-        self._panel_wanted = not self.has_class("-panel")
-        self._place_panel(self.size.width)
-
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(key_table()))
 
@@ -196,44 +210,3 @@ class ChatScreen(Screen[None]):
 
     def action_follow(self) -> None:
         self.query_one(Transcript).anchor()
-
-    # How it is shown.
-
-    def on_resize(self, event: Resize) -> None:
-        self._place_panel(event.size.width)
-
-    def _place_panel(self, width: int) -> None:
-        wanted = self._panel_wanted if self._panel_wanted is not None else width >= PANEL_FROM
-        self.set_class(wanted, "-panel")
-        self._show_status()
-        if wanted:
-            self.call_after_refresh(self._paint)
-
-    def _show_settings(self) -> None:
-        self.query_one(MedusaPanel).show_settings(self.dialogue.choices, self.dialogue.loaded)
-
-    def _paint(self) -> None:
-        self._paint_figures()
-        self._paint_tree()
-
-    def _paint_figures(self) -> None:
-        if self.has_class("-panel"):
-            self.query_one(MedusaPanel).show_figures(self.dialogue.shown, self.dialogue.longest)
-
-    def _paint_tree(self) -> None:
-        self._tree_dirty = False
-        if self.has_class("-panel"):
-            turn = self.dialogue.shown
-            self.query_one(MedusaPanel).show_tree(turn.last if turn is not None else None)
-
-    def _show_status(self) -> None:
-        dialogue, stage = self.dialogue, self.dialogue.stage
-        panel = self.has_class("-panel")
-        self.query_one(StatusLine).show(
-            Status(
-                stage=stage,
-                behind=not self.query_one(Transcript).following,
-                summary=None if panel else summary(dialogue.shown, dialogue.choices, dialogue.longest),
-                beat=self._ticks // BEAT_EVERY if stage is not None else 0,
-            )
-        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widget import Widget
@@ -37,17 +39,18 @@ class Transcript(VerticalScroll, can_focus=False):
         if new_value > old_value and self.is_anchored and self.following:
             self.anchor()
 
-    async def start(self, welcome: Widget) -> None:
-        """Empty, but for the welcome."""
+    async def start(self, welcome: Widget, turns: Sequence[Turn] = ()) -> None:
+        """Nothing but the welcome and what was said long ago."""
         await self.remove_children()
-        await self.mount(welcome)
+        past = [widget for turn in turns for widget in (_question(turn), AnswerView(turn, past=True))]
+        await self.mount(welcome, *past)
         self.anchor(False)
         self.scroll_home(animate=False, immediate=True)
 
     async def add(self, turn: Turn) -> AnswerView:
         """Show a question and the place its answer will grow in; whoever asks wants to see it, so follow again."""
         answer = AnswerView(turn)
-        await self.mount(Static(Content(harmless(turn.question)), classes="question", markup=False), answer)
+        await self.mount(_question(turn), answer)
         for old in list(self.query(AnswerView))[:-LIVE_ANSWERS]:
             await old.freeze()
         if self.is_anchored:
@@ -57,3 +60,7 @@ class Transcript(VerticalScroll, can_focus=False):
     async def tell(self, problem: str) -> None:
         """Something went wrong outside of any answer."""
         await self.mount(Static(failure(problem), classes="problem", markup=False))
+
+
+def _question(turn: Turn) -> Static:
+    return Static(Content(harmless(turn.question)), classes="question", markup=False)

@@ -1,0 +1,184 @@
+"""Saves the conversation as it happens, on a thread of its own: the screen never waits for the disk.
+
+Everything that touches the file goes through that one thread, in the order it was asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from time import time
+from typing import Any, TypeVar
+
+from medusa_chat.chats import conversations, messages
+from medusa_chat.chats.database import Database
+from medusa_chat.chats.records import Hit
+from medusa_chat.chats.scribe import Scribe
+from medusa_chat.chats.search import search
+from medusa_chat.chats.trace import TraceStep
+from medusa_chat.engine.errors import MedusaError
+from medusa_chat.host.messages import Loaded, StepTaken
+from medusa_chat.settings.paths import chats_file
+from medusa_chat.tui.keeping import ending_of, settings_of, trace_step, turns_of
+from medusa_chat.tui.knobs import Choices
+from medusa_chat.tui.turn import Turn
+
+T = TypeVar("T")
+
+LISTED = 200
+"""Conversations offered at once; older ones are found by searching."""
+
+
+class Journal:
+    """The screen's side of `chats`. Troubles are collected, not raised: the conversation itself goes on."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "journal")
+        self._troubles: SimpleQueue[str] = SimpleQueue()
+        self._told: str | None = None
+        self._db: Database | None = None
+        self._scribe: Scribe | None = None
+        self._closed = False
+        self._answering = False
+        self._length = 0
+        """Characters of the running answer handed over."""
+        self._settings: dict[str, Any] | None = None
+        self._decoding: object = None
+        self._steps: list[TraceStep] = []
+
+    def open(self) -> None:
+        self._later(self._open)
+
+    def close(self) -> None:
+        """Writes what waits, then lets go of the file; returns when that is done."""
+        self._later(self._close)
+        self._closed = True
+        self._thread.shutdown()
+
+    def troubles(self) -> list[str]:
+        """Plain sentences since the last call; a trouble that lasts is told once."""
+        return [self._troubles.get_nowait() for _ in range(self._troubles.qsize())]
+
+    # The running conversation.
+
+    def start(self) -> None:
+        """A new conversation."""
+        self._write(Scribe.start)
+
+    def go_on(self, conversation: int) -> None:
+        self._write(lambda scribe: scribe.go_on(conversation))
+
+    def ask(self, question: str) -> None:
+        self._answering, self._length, self._settings, self._steps = True, 0, None, []
+        self._write(lambda scribe: scribe.ask(question))
+
+    def take(self, taken: StepTaken, choices: Choices, loaded: Loaded | None) -> None:
+        """Steps of the running answer and the settings in force."""
+        if self._settings is None:
+            self._settings, self._decoding = settings_of(choices, loaded), choices.decoding
+        elif choices.decoding != self._decoding:
+            self._decoding = choices.decoding
+            change = {"step": taken.steps[0].index, "decoding": settings_of(choices, loaded)["decoding"]}
+            self._settings.setdefault("changes", []).append(change)
+        self._steps += map(trace_step, taken.steps)
+        self._append("".join(step.text for step in taken.steps))
+
+    def save(self) -> None:
+        """Every second or so: text must not wait for the next token, nor what a trouble held up for the next answer."""
+        self._write(Scribe.write_due)
+
+    def end(self, turn: Turn) -> None:
+        """The running answer has ended, or is being left."""
+        if self._answering:
+            self._append(turn.text[self._length :])
+            ending = ending_of(turn, self._settings or {}, self._steps)
+            self._answering, self._steps = False, []
+            self._write(lambda scribe: scribe.finish(ending))
+
+    # Earlier conversations.
+
+    async def find(self, words: str) -> Sequence[Hit]:
+        """Those with the words in them; without words the newest.
+
+        Raises:
+            MedusaError: the conversations cannot be read.
+        """
+        return await self._read(lambda db: search(db, words, LISTED) if words.strip() else _newest(db))
+
+    async def turns(self, conversation: int) -> list[Turn]:
+        """
+        Raises:
+            MedusaError: the conversation cannot be read.
+        """
+
+        def read(db: Database) -> list[Turn]:
+            conversations.get(db, conversation)
+            return turns_of(messages.branch(db, conversation))
+
+        return await self._read(read)
+
+    async def delete(self, conversation: int) -> None:
+        await self._read(lambda db: conversations.delete(db, conversation))
+
+    async def restore(self, conversation: int) -> None:
+        await self._read(lambda db: conversations.restore(db, conversation))
+
+    # On the thread.
+
+    def _open(self) -> None:
+        try:
+            self._db = Database(chats_file())
+            self._scribe = Scribe(self._db)
+            conversations.purge(self._db, time() - conversations.KEPT_SECONDS)
+        except MedusaError as error:
+            self._tell(f"{error} Until then no conversation is saved." if self._db is None else str(error))
+
+    def _close(self) -> None:
+        if self._db is not None and self._scribe is not None:
+            try:
+                self._scribe.close()
+            finally:
+                self._db.close()
+
+    def _tell(self, trouble: str) -> None:
+        if trouble != self._told:
+            self._told = trouble
+            self._troubles.put(trouble)
+
+    def _attempt(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except MedusaError as error:
+            self._tell(str(error))
+
+    def _later(self, work: Callable[[], None]) -> None:
+        if not self._closed:
+            self._thread.submit(self._attempt, work)
+
+    def _write(self, work: Callable[[Scribe], None]) -> None:
+        def write() -> None:
+            if self._scribe is not None:
+                work(self._scribe)
+                if not self._scribe.behind:
+                    self._told = None
+
+        self._later(write)
+
+    def _append(self, text: str) -> None:
+        if text:
+            self._length += len(text)
+            self._write(lambda scribe: scribe.append(text))
+
+    async def _read(self, work: Callable[[Database], T]) -> T:
+        def read() -> T:
+            if self._db is None:
+                raise MedusaError("The conversations could not be opened: see the message at the start.")
+            return work(self._db)
+
+        return await asyncio.wrap_future(self._thread.submit(read))
+
+
+def _newest(db: Database) -> list[Hit]:
+    return [Hit(conversation, ()) for conversation in conversations.newest(db, LISTED)]
