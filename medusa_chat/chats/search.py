@@ -21,7 +21,7 @@ _IN_TITLES = f"""
 
 # CROSS JOIN keeps the order of the tables: the index is read from its newest end, and only as far as needed.
 _IN_MESSAGES = f"""
-    SELECT {COLUMNS}, snippet(message_text, 0, ?, ?, '…', 16)
+    SELECT {COLUMNS}, snippet(message_text, 0, ?, ?, '…', 10)
     FROM message_text CROSS JOIN message m ON m.id = message_text.rowid
     CROSS JOIN conversation c ON c.id = m.conversation
     WHERE message_text MATCH ? AND c.deleted IS NULL

@@ -112,14 +112,14 @@ class ConversationsScreen(ModalScreen["int | None"]):
 
 
 def _row(hit: Hit) -> Content:
-    """Title and day; below, where the words were found."""
+    """Day and title; below, where the words were found. What is too long for a line is cut, not wrapped."""
     about = hit.conversation
-    day = datetime.fromtimestamp(about.changed).strftime("%Y-%m-%d %H:%M")
-    head = Content.assemble((_line(about.title) or "untitled", "bold $foreground"), (f"  {day}", MUTED))
+    day = datetime.fromtimestamp(about.changed).strftime("%Y-%m-%d")
+    head = Content.assemble((f"{day}  ", MUTED), (_line(about.title) or "untitled", "bold $foreground"))
     if not hit.pieces:
         return head
     pieces = [(_line(text), "bold underline $accent" if found else MUTED) for text, found in hit.pieces]
-    return Content.assemble(head, "\n  ", *pieces)
+    return Content.assemble(head, "\n" + " " * 12, *pieces)
 
 
 def _line(text: str) -> str:
