@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from time import monotonic
 from typing import ClassVar
@@ -11,9 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
+from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.chat.screen import ChatScreen
-from medusa_chat.tui.themes import DARK, load_themes
+from medusa_chat.tui.look import Look
+from medusa_chat.tui.theme_picker import ThemePicker
+from medusa_chat.tui.themes import shades
 
 _TWICE_SECONDS = 2.0
 
@@ -22,18 +26,28 @@ class MedusaChatApp(App[None]):
     """Owns the engine: it is closed when the app ends, whichever way."""
 
     TITLE = "Medusa Chat"
-    CSS_PATH = ["chat/screen.tcss", "panel/panel.tcss", "chat/help.tcss"]  # noqa: RUF012
+    CSS_PATH = ["chat/screen.tcss", "panel/panel.tcss", "chat/help.tcss", "look.tcss"]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, tooltip="Leave Medusa Chat"),
         Binding("ctrl+c", "interrupt", "Quit", id="app.interrupt", show=False, tooltip="Twice: leave Medusa Chat"),
+        Binding(
+            "ctrl+l",
+            "change_theme",
+            "Theme",
+            id="app.theme",
+            priority=True,
+            show=False,
+            tooltip="Choose how it looks; each theme is shown while you move",
+        ),
     ]
 
     def __init__(self, engine: Engine, model: str, prompt: str | None = None, theme: str | None = None) -> None:
-        super().__init__()
+        # Without colours only the terminal's own two are left, and reversing them marks what is chosen.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._engine = engine
         self._model = model
         self._prompt = prompt
-        self._wanted_theme = theme
+        self._look = Look(self, theme)
         self._interrupted = float("-inf")
 
     def get_default_screen(self) -> Screen[None]:
@@ -41,24 +55,25 @@ class MedusaChatApp(App[None]):
         return ChatScreen(self._engine, self._model, self._prompt)
 
     def on_mount(self) -> None:
-        self._use_themes()
+        self._look.start()
 
     def on_unmount(self) -> None:
         self._engine.close()
 
-    def _use_themes(self) -> None:
-        themes = load_themes()
-        for theme in themes.found.values():
-            self.register_theme(theme)
-        for problem in themes.problems:
-            self.notify(problem, severity="warning", timeout=10)
-        wanted = self._wanted_theme or DARK
-        if wanted not in self.available_themes:
-            names = ", ".join(sorted(themes.found))
-            self.notify(f"There is no theme {wanted}; these are here: {names}.", severity="warning", timeout=10)
-            wanted = DARK
-        if wanted in self.available_themes:
-            self.theme = wanted
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """The program's own variables, for the moment before a theme of its own is worn."""
+        return shades("#e0e0e0")
+
+    def get_css_variables(self) -> dict[str, str]:
+        variables = super().get_css_variables()
+        if self.no_color:
+            variables |= {"block-cursor-text-style": "bold reverse"}
+        return variables
+
+    def action_change_theme(self) -> None:
+        """Let the person choose among the program's themes and their own."""
+        if not isinstance(self.screen, ThemePicker):
+            self.push_screen(ThemePicker(self._look.themes, self.theme, self._look.preview), self._look.choose)
 
     def notify(
         self,
@@ -69,8 +84,8 @@ class MedusaChatApp(App[None]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """As in Textual, but plain text unless asked otherwise: a bracket in an error's words is not markup."""
-        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+        """As in Textual, but plain text unless asked otherwise: brackets and escapes in an error's words are shown."""
+        super().notify(harmless(message), title=title, severity=severity, timeout=timeout, markup=markup)
 
     @property
     def fault(self) -> Exception | None:
@@ -100,7 +115,9 @@ class MedusaChatApp(App[None]):
                     tooltip or binding.tooltip,
                     lambda action=binding.action: self.run_action(action, screen),
                 )
-        yield SystemCommand("Theme", "Choose how it looks", self.action_change_theme)
+        yield SystemCommand(
+            "Theme", "Choose how it looks; each theme is shown while you move", self.action_change_theme
+        )
         yield SystemCommand(
             "Screenshot", "Save the screen as an SVG picture in the current folder", self._save_picture_soon
         )

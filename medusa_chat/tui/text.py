@@ -6,9 +6,9 @@ from rich.cells import cell_len, set_cell_size
 
 from medusa_chat.engine.text.harmless import HARMLESS
 
-MUTED = "$foreground 62%"
-FAINT = "$foreground 34%"
-"""Inside `Content` the theme's own $text-muted cannot be used: it is relative to a background only CSS knows."""
+MUTED = "$muted"
+FAINT = "$faint"
+"""Variables every theme has: the $text-muted of the framework is relative to a background only CSS knows."""
 
 _PIECE: dict[int, str | None] = {**HARMLESS, 0x0A: "↵", 0x0D: "↵", 0x09: "⇥", 0x20: "·"}
 

@@ -1,17 +1,19 @@
-"""Themes are data: one TOML file each, from the program's own folder and the person's."""
+"""Themes are data, one TOML file each; a file a person wrote may be wrong, and then one sentence says where."""
 
 from __future__ import annotations
 
+import re
 import sys
-from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from textual.color import Color, ColorParseError
+from textual.design import ColorSystem
 from textual.theme import Theme
 
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.settings.paths import bundled_dir, config_dir
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,7 +21,8 @@ else:
     import tomli as tomllib
 
 DARK = "medusa-dark"
-LIGHT = "medusa-light"
+SIXTEEN = "ansi-16"
+"""For terminals that know no other colours."""
 
 COLORS = (
     "primary",
@@ -33,59 +36,38 @@ COLORS = (
     "warning",
     "error",
 )
-_KEYS = {"name", "dark", "colors", "variables"}
+MUTED_SHARE, FAINT_SHARE = 62, 34
+"""How much of the foreground's colour lesser words and mere lines take, in percent, unless a theme says otherwise."""
 
-
-@dataclass(slots=True)
-class Themes:
-    """What could be read, and a sentence for each file that could not."""
-
-    found: dict[str, Theme] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-
-
-def user_folder() -> Path:
-    return config_dir() / "themes"
-
-
-def load_themes(*folders: Path) -> Themes:
-    """All themes of the folders (by default the program's own, then the person's); a later name replaces an earlier one."""
-    themes = Themes()
-    for folder in folders or (bundled_dir("themes"), user_folder()):
-        for path in sorted(folder.glob("*.toml")):
-            _read_into(themes, path)
-    return themes
-
-
-def _read_into(themes: Themes, path: Path) -> None:
-    try:
-        theme = read_theme(path)
-    except MedusaError as error:
-        themes.problems.append(f"The theme file {path.name} was left out: {error}")
-    else:
-        themes.found[theme.name] = theme
+_KEYS = ("name", "dark", "ansi", "colors", "variables")
+_OWN_VARIABLES = frozenset({"muted", "faint"})
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
+_SHADED = re.compile(r"(?P<color>.+?)(?:\s+(?P<percent>\d{1,3})%)?")
+_STYLES = frozenset({"none", "not", "bold", "dim", "italic", "underline", "reverse", "strike"})
+_MOST_BYTES = 64_000
 
 
 def read_theme(path: Path) -> Theme:
     """One validated theme.
 
     Raises:
-        MedusaError: it cannot be read, or a key, colour or name in it is missing or wrong.
+        MedusaError: it cannot be read, or a key, colour or name in it is missing or wrong; the sentence names the key
+            and what is allowed there, whoever asked adds the file.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise MedusaError(f"it is not readable as TOML ({error}).") from error
-    if unknown := set(data) - _KEYS:
-        raise MedusaError(f"it has no use for {', '.join(sorted(unknown))}; it may hold {', '.join(sorted(_KEYS))}.")
-    name, dark = data.get("name", path.stem), data.get("dark", True)
-    if not isinstance(name, str) or not name or not isinstance(dark, bool):
-        raise MedusaError("name must be text and dark true or false.")
-    colors = _colors(data.get("colors"))
+    data = _toml(path)
+    if unknown := sorted(set(data) - set(_KEYS)):
+        raise MedusaError(f"it has no use for {unknown[0]}; it may hold {', '.join(_KEYS)}.")
+    name, dark, ansi = data.get("name", path.stem), data.get("dark", True), data.get("ansi", False)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise MedusaError(f"name is {name!r}; it must be at most 32 letters, digits, - and _, a letter first.")
+    if not isinstance(dark, bool) or not isinstance(ansi, bool):
+        raise MedusaError(f"{'ansi' if isinstance(dark, bool) else 'dark'} must be true or false, without quotes.")
+    colors = _colors(data.get("colors"), ansi)
     return Theme(
         name=name,
         dark=dark,
-        variables=_variables(data.get("variables", {})),
+        ansi=ansi,
+        variables=_variables(data.get("variables", {}), colors, ansi),
         primary=colors["primary"],
         secondary=colors["secondary"],
         accent=colors["accent"],
@@ -99,28 +81,72 @@ def read_theme(path: Path) -> Theme:
     )
 
 
-def _colors(table: Any) -> dict[str, str]:
-    if not isinstance(table, dict) or (missing := set(COLORS) - set(table)):
-        raise MedusaError(f"[colors] must give {', '.join(sorted(missing) if isinstance(table, dict) else COLORS)}.")
-    if unknown := set(table) - set(COLORS):
-        raise MedusaError(f"[colors] has no use for {', '.join(sorted(unknown))}.")
+def shades(foreground: str) -> dict[str, str]:
+    """The program's own variables, as a theme without them gets them."""
+    return {"muted": _shade(foreground, MUTED_SHARE), "faint": _shade(foreground, FAINT_SHARE)}
+
+
+def _shade(color: str, percent: int) -> str:
+    """One word: styles of `Content` lose what follows the first word of a variable."""
+    return Color.parse(color).multiply_alpha(percent / 100).hex
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise MedusaError(f"it is longer than the {_MOST_BYTES // 1000} kB a theme may have.")
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise MedusaError(f"it is not readable as TOML ({error}).") from error
+
+
+def _colors(table: Any, ansi: bool) -> dict[str, str]:
+    if not isinstance(table, dict):
+        raise MedusaError(f"it needs a table [colors] with {', '.join(COLORS)}.")
+    if missing := [key for key in COLORS if key not in table]:
+        raise MedusaError(f"[colors] must give {', '.join(missing)}.")
+    if unknown := sorted(set(table) - set(COLORS)):
+        raise MedusaError(f"[colors] has no use for {unknown[0]}; it holds {', '.join(COLORS)}.")
     for key, value in table.items():
-        _check_color(key, value)
+        _check_color(f"[colors] {key}", value, ansi)
     return dict(table)
 
 
-def _variables(table: Any) -> dict[str, str]:
+def _variables(table: Any, colors: dict[str, str], ansi: bool) -> dict[str, str]:
     if not isinstance(table, dict):
         raise MedusaError("[variables] must be a table of colours.")
+    variables = shades(colors["foreground"])
     for key, value in table.items():
-        _check_color(key, value.split()[0] if isinstance(value, str) and value.strip() else value)
-    return dict(table)
+        if key not in _known_variables():
+            close = get_close_matches(key, _known_variables(), n=1)
+            raise MedusaError(f"[variables] has no use for {key}{f'; did you mean {close[0]}?' if close else '.'}")
+        if key.endswith("-style"):
+            _check_style(key, value)
+            variables[key] = value
+        else:
+            shaded = _SHADED.fullmatch(value) if isinstance(value, str) else None
+            _check_color(f"[variables] {key}", shaded["color"] if shaded else value, ansi)
+            variables[key] = _shade(shaded["color"], int(shaded["percent"])) if shaded and shaded["percent"] else value
+    return variables
 
 
-def _check_color(key: str, value: object) -> None:
-    if not isinstance(value, str):
-        raise MedusaError(f"{key} must be a colour in quotes.")
+@cache
+def _known_variables() -> frozenset[str]:
+    plain, ansi = ColorSystem("#808080"), ColorSystem("ansi_blue", ansi=True)
+    return _OWN_VARIABLES | frozenset(plain.generate()) | frozenset(ansi.generate())
+
+
+def _check_style(key: str, value: object) -> None:
+    if not isinstance(value, str) or not value.split() or not _STYLES.issuperset(value.split()):
+        raise MedusaError(f"[variables] {key} is {value!r}; allowed are the words {', '.join(sorted(_STYLES))}.")
+
+
+def _check_color(key: str, value: object, ansi: bool) -> None:
+    """Colours of the terminal's own palette cannot be mixed with others: nobody knows how they look."""
+    wanted = 'a palette colour such as "ansi_cyan"' if ansi else 'a colour such as "#7fc8ad" or "teal"'
     try:
-        Color.parse(value)
-    except ColorParseError as error:
-        raise MedusaError(f"{key} is {value!r}, which is no colour.") from error
+        color = Color.parse(value) if isinstance(value, str) else None
+    except ColorParseError:
+        color = None
+    if color is None or color.auto or (color.ansi is not None) != (ansi and color.a > 0):
+        raise MedusaError(f"{key} is {value!r}, where {wanted} is allowed.")

@@ -88,8 +88,10 @@ Opener = Callable[..., AbstractAsyncContextManager[Chat]]
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path, monkeypatch):
-    """No theme or setting of the machine that tests."""
+    """No theme, setting or terminal of the machine that tests."""
     monkeypatch.setenv("MEDUSA_CHAT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.delenv("NO_COLOR", raising=False)
 
 
 @pytest.fixture

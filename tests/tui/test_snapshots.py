@@ -1,6 +1,8 @@
-"""How the chat looks: three sizes, two themes, one conversation halfway through its second answer."""
+"""How the chat looks: three sizes, few themes, one conversation halfway through its second answer."""
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
 
 import pytest
 from doubles.scripted_engine import ScriptedEngine
@@ -34,6 +36,28 @@ STEPS = 47
 @pytest.mark.parametrize("theme", ["medusa-dark", "medusa-light"])
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_chat(snap_compare, size, theme):
+    app, talk = conversation(theme)
+    assert snap_compare(app, terminal_size=size, run_before=talk)
+
+
+def test_chat_in_the_terminal_s_own_colours(snap_compare):
+    app, talk = conversation("ansi-16")
+    assert snap_compare(app, terminal_size=(80, 24), run_before=talk)
+
+
+def test_choosing_a_theme(snap_compare):
+    app, talk = conversation("contrast-light")
+
+    async def choose(pilot: Pilot[None]) -> None:
+        await talk(pilot)
+        await pilot.press("ctrl+l", "down", "down", "down")
+        await pilot.pause(0.1)
+
+    assert snap_compare(app, terminal_size=(80, 24), run_before=choose)
+
+
+def conversation(theme: str) -> tuple[MedusaChatApp, Callable[[Pilot[None]], Awaitable[None]]]:
+    """The app, and what is said in it."""
     engine = ScriptedEngine(FIRST, SECOND)
     app = MedusaChatApp(engine, "smollm2-135m-instruct", theme=theme)
     app.animation_level = "none"
@@ -65,4 +89,4 @@ def test_chat(snap_compare, size, theme):
         await until(lambda: transcript.scroll_y == transcript.max_scroll_y)
         await pilot.pause(0.1)
 
-    assert snap_compare(app, terminal_size=size, run_before=talk)
+    return app, talk

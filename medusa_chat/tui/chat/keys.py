@@ -76,6 +76,7 @@ def key_table() -> list[tuple[str, str]]:
         *rows,
         ("shift+F2–F12", "The same setting, one value back"),
         ("tab", "To the settings in the panel and back: there the arrows change them"),
+        ("ctrl+l", "Choose a theme; each is shown while you move"),
         ("ctrl+p", "Every action by name"),
         ("ctrl+q", "Leave Medusa Chat; ctrl+c twice does too"),
     ]

@@ -99,7 +99,9 @@ class KnobList(Widget, can_focus=True):
         name = fitted(knob.name(self._choices.decoding), name_width)
         shown = fitted(value, max(1, width - _KEY - name_width))
         if self.has_focus and KNOBS[self.cursor] is knob:
-            return Content.styled(key + name + shown, "bold $block-cursor-foreground on $block-cursor-background")
+            return Content.styled(
+                key + name + shown, "$block-cursor-text-style $block-cursor-foreground on $block-cursor-background"
+            )
         lossy = knob.id == "rule" and self._choices.decoding.lossy
         return Content.assemble(
             (key, "bold $accent"), (name, MUTED), (shown, "bold $warning" if lossy else "bold $foreground")
