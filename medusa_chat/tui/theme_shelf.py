@@ -21,8 +21,6 @@ class Changes:
 
     fresh: dict[str, Theme] = field(default_factory=dict)
     """New or changed, by name."""
-    gone: set[str] = field(default_factory=set)
-    """Names no file gives any more."""
     problems: list[str] = field(default_factory=list)
     """A sentence for each file that became unreadable."""
 
@@ -53,7 +51,6 @@ class ThemeShelf:
         self._files = {path: self._read(path, stamp, changes) for path, stamp in stamps.items()}
         before, self.found = self.found, {file.theme.name: file.theme for file in self._files.values() if file.theme}
         changes.fresh = {name: theme for name, theme in self.found.items() if theme != before.get(name)}
-        changes.gone = set(before) - set(self.found)
         return changes
 
     def _listed(self) -> Iterator[tuple[Path, _Stamp]]:

@@ -84,26 +84,25 @@ async def test_an_edited_theme_is_worn_at_once_and_half_an_edit_is_not(open_chat
         assert len(chat.toasts) == told
 
 
-async def test_themes_come_and_go_while_the_app_runs(open_chat):
-    async with open_chat() as chat:
-        path = user_file("new.toml", GOOD.replace("medusa-dark", "new"))
-        await chat.until(lambda: "new" in chat.app.available_themes)
-        await chat.pilot.press("ctrl+l")
-        await chat.until(lambda: chat.app.screen.query(ThemeList))
-        await chat.pilot.press("j", *"jjjjjjjjjjjj", "enter")
-        await chat.until(lambda: chat.app.screen is chat.screen)
-        chat.app._look.choose("new")
-        path.unlink()
-        await chat.until(lambda: chat.app.theme == DARK)
-        assert any("The theme new is gone" in toast for toast in chat.toasts)
-
-
 async def open_picker(chat) -> ThemeList:
     await chat.pilot.press("ctrl+l")
     await chat.until(lambda: isinstance(chat.app.screen, ThemePicker) and chat.app.screen.query(ThemeList))
     names = chat.app.screen.query_one(ThemeList)
     await chat.until(lambda: names.has_focus and names.highlighted is not None)
     return names
+
+
+async def test_themes_come_and_go_while_the_app_runs(open_chat):
+    async with open_chat() as chat:
+        path = user_file("new.toml", GOOD.replace("medusa-dark", "z-new"))
+        await chat.until(lambda: "z-new" in chat.app.available_themes)
+        await open_picker(chat)
+        await chat.pilot.press("end", "enter")
+        await chat.until(lambda: chat.app.screen is chat.screen)
+        assert chat.app.theme == "z-new"
+        path.unlink()
+        await chat.until(lambda: chat.app.theme == DARK)
+        assert any("The theme z-new is gone; medusa-dark is worn" in toast for toast in chat.toasts)
 
 
 async def test_moving_in_the_picker_shows_each_theme_and_enter_keeps_one(open_chat):
