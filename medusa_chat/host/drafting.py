@@ -28,7 +28,8 @@ class Drafters:
     calibration: Calibration | None
     recycling: dict[DecoderName, Recycling]
     """The session's, by decoder: what one answer taught helps the next."""
-    _lookup: Lookup = field(default_factory=Lookup, init=False)
+    lookup: Lookup = field(default_factory=Lookup)
+    """The conversation's."""
 
     def choose(self, decoding: Decoding, budget: int) -> Drafter:
         """
@@ -44,11 +45,11 @@ class Drafters:
             case "medusa":
                 return self._medusa(decoding, budget)
             case "lookup":
-                return Joint(None, self._lookup, None)
+                return Joint(None, self.lookup, None)
             case "recycle":
                 return Joint(None, None, self._recycling("recycle"))
             case "joint":
-                return Joint(self._heads(decoding), self._lookup, self._recycling("joint"))
+                return Joint(self._heads(decoding), self.lookup, self._recycling("joint"))
 
     def _recycling(self, decoder: DecoderName) -> Recycling:
         return self.recycling.setdefault(decoder, Recycling())

@@ -16,6 +16,7 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.budget import Budget, FixedBudget
 from medusa_chat.engine.cost import CostCurve, pass_ms, step_ms
 from medusa_chat.engine.decode import Controls, decode, read_prompt
+from medusa_chat.engine.drafters.lookup import Lookup
 from medusa_chat.engine.drafters.recycling import Recycling
 from medusa_chat.engine.live_budget import LiveBudget
 from medusa_chat.engine.loading import load_backbone
@@ -59,6 +60,8 @@ class Session:
     recycling: dict[DecoderName, Recycling] = field(default_factory=dict)
     """What the backbone held likely after each token it read, in all answers so far; each decoder has its own, or one
     would remember in a comparison what another just wrote."""
+    lookup: Lookup = field(default_factory=Lookup)
+    """Of the conversation that the last answer belonged to."""
     live: dict[DecoderName, LiveBudget] = field(default_factory=dict)
     """Kept from answer to answer: what was learned of a drafter and of the machine stays true."""
 
@@ -162,7 +165,9 @@ class Answer:
         self._probe = probe
         self._sampler = Sampler(sampling, session.backbone.device, explain=explain)
         self._ending = Ending(limits, session.backbone.eos_ids, Detokenizer(session.tokenizer))
-        self._drafters = Drafters(session.model, session.heads, session.calibration, session.recycling)
+        if not session.lookup.resume(prompt_ids):
+            session.lookup = Lookup()
+        self._drafters = Drafters(session.model, session.heads, session.calibration, session.recycling, session.lookup)
         for budget in session.live.values():
             budget.begin()
         self._controls = self._controls_for(decoding)

@@ -102,3 +102,27 @@ def test_probabilities_follow_what_the_answer_does_whoever_drafts() -> None:
     before = offers_after(prompt, [888, 5, 6])[7]
     assert offers_after(prompt, [*kept, 888, 5, 6])[7] > before + 0.2
     assert offers_after(prompt, [*broken, 888, 5, 6])[7] < before - 0.2
+
+
+def test_a_conversation_that_goes_on_is_not_read_twice_and_new_words_only_remembered() -> None:
+    lookup, whole = Lookup(), Lookup()
+    assert lookup.resume([1, 2, 3])
+    lookup.read([1, 2, 3, 1, 2, 3])
+    learned = list(lookup._rates.means)
+    assert learned != whole._rates.means
+    # The person repeats themselves; that says nothing of what the model will repeat.
+    longer = [1, 2, 3, 1, 2, 3, 1, 7, 1, 7, 1, 2, 3]
+    assert lookup.resume(longer)
+    assert lookup._rates.means == learned
+    whole.resume(longer)
+    assert [token for token, _ in lookup.offers(lookup.begin())] == [token for token, _ in whole.offers(whole.begin())]
+
+
+def test_another_conversation_or_another_answer_is_not_gone_on_with() -> None:
+    lookup = Lookup()
+    lookup.resume([1, 2, 3])
+    lookup.read([1, 2, 3, 4, 5])
+    assert not lookup.resume([1, 2, 3])
+    assert not lookup.resume([1, 2, 3, 4, 6, 7])
+    assert not lookup.resume([9, 2, 3, 4, 5])
+    assert lookup.resume([1, 2, 3, 4, 5])

@@ -39,11 +39,20 @@ _STRENGTH = 20.0
 
 
 class Lookup:
-    """One per answer: the automaton grows with the conversation, the probabilities follow what the answer repeats."""
+    """One per conversation: the automaton grows with it, the probabilities follow what its answers repeat."""
 
     def __init__(self) -> None:
         self._text = SuffixAutomaton()
+        self._ids: list[int] = []
         self._rates = Rates([mean for rows in (_FIRST, _LATER) for row in rows for mean in row], _STRENGTH)
+
+    def resume(self, ids: Sequence[int]) -> bool:
+        """A new answer begins behind `ids`. True where they go on from what was read: then nothing is read twice, and what
+        is new, a person's words, is only remembered. False for another conversation, which needs a lookup of its own."""
+        if list(ids[: len(self._ids)]) != self._ids:
+            return False
+        self._append(ids[len(self._ids) :])
+        return True
 
     def read(self, ids: Sequence[int]) -> None:
         """The conversation as it stands now, grown since the last call.
@@ -52,12 +61,17 @@ class Lookup:
         offered in its place, whoever drafted it, or nobody: a plain step teaches as much as a tree.
         """
         text = self._text
-        learning = text.size > 0
-        for token in ids[text.size :]:
-            if learning:
-                for rank, offer in enumerate(text.continuations(text.end(), MOST)):
-                    self._rates.learn(_kind(rank, offer), offer[0] == token)
-            text.append(token)
+        if not self._ids:
+            self._append(ids)
+        for token in ids[len(self._ids) :]:
+            for rank, offer in enumerate(text.continuations(text.end(), MOST)):
+                self._rates.learn(_kind(rank, offer), offer[0] == token)
+            self._append([token])
+
+    def _append(self, tokens: Sequence[int]) -> None:
+        self._ids.extend(tokens)
+        for token in tokens:
+            self._text.append(token)
 
     def begin(self) -> Match:
         """Where the conversation ends."""
