@@ -26,7 +26,6 @@ Precision = Literal["none", "fp16", "int8", "int4", "nf4"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 ON_CPU: dict[str, tuple[Precision, ...]] = {
-    "auto": ("int8", "fp16", "none"),
     "int8": ("int8", "fp16", "none"),
     "int4": ("int4", "fp16", "none"),
     "fp16": ("fp16", "none"),
@@ -65,7 +64,7 @@ def choose(model: PreTrainedModel, quantize: str, native_folder: Path | None = N
     code = None
     if native_folder is not None and anatomy is not None and fits(anatomy):
         code = _native_code(native_folder, anatomy, notes)
-    for precision in _candidates(quantize, model.device.type):
+    for precision in _candidates(quantize, model.device.type, code is not None):
         forward = _native(code, anatomy, precision) or _in_torch(model, anatomy, precision)
         if forward is not None:
             break
@@ -103,11 +102,19 @@ def proven(model: PreTrainedModel) -> Anatomy:
     return anatomy
 
 
-def _candidates(quantize: str, device: str) -> tuple[Precision, ...]:
-    """What to try in turn."""
+def _candidates(quantize: str, device: str, native: bool) -> tuple[Precision, ...]:
+    """What to try in turn.
+
+    "auto" wants the fastest whose words are those of the weights as they are. 8 bits are faster by far, but rounding
+    activations changes one choice in fifty (docs/performance.md): a person must ask for that.
+    """
     if quantize == "nf4":
         return ("nf4",)
-    return ON_CPU[quantize] if device == "cpu" else ("none",)
+    if device != "cpu":
+        return ("none",)
+    if quantize == "auto":
+        return ("none",) if native else ("fp16", "none")
+    return ON_CPU[quantize]
 
 
 def _native_code(folder: Path, anatomy: Anatomy, notes: list[str]) -> ctypes.CDLL | None:

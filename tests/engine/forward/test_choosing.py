@@ -58,7 +58,7 @@ def test_without_16_bit_layers_precision_is_full(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("quantize", "precision"), [("auto", "int8"), ("int8", "int8"), ("int4", "int4"), ("none", "none")]
+    ("quantize", "precision"), [("auto", "none"), ("int8", "int8"), ("int4", "int4"), ("none", "none")]
 )
 def test_the_native_path_is_taken_where_code_can_be_compiled(tmp_path: Path, quantize: str, precision: str) -> None:
     compiled()
