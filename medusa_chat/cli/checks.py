@@ -131,7 +131,7 @@ def four_bit() -> Iterator[Check]:
         yield Check("4-bit", "problem", f"weights come back {error:.2f} off", "Do not use --quantize nf4 here.")
     elif device == "cpu":
         yield Check(
-            "4-bit", "ok", "works on the processor", "It saves memory there, not time: leave out --quantize for speed."
+            "4-bit", "ok", "works on the processor", "It saves memory there, not time; --quantize int8 is for speed."
         )
     else:
         yield Check("4-bit", "ok", "works on the card")
