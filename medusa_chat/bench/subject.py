@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from medusa_chat.engine.backbone import Backbone
     from medusa_chat.host.session import Session
 
 
@@ -16,13 +15,6 @@ def describe_subject(session: Session) -> dict[str, Any]:
         "model": session.model,
         "quantize": session.quantize,
         "fingerprint": backbone.fingerprint(),
-        "precision": precision_of(backbone),
+        "precision": backbone.weight_type,
         "forward": backbone.forward_name,
     }
-
-
-def precision_of(backbone: Backbone) -> str:
-    """What the weights are kept in: a name of `--quantize`, or the model's own type."""
-    if backbone.precision != "none":
-        return backbone.precision
-    return str(backbone.dtype).removeprefix("torch.")

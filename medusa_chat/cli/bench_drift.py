@@ -42,7 +42,6 @@ def drift(answers: Path, model: str, limit: int, file: Path | None) -> int:
         raise MedusaError(f"{answers} holds no answers; make some with medusa-chat distill.")
     with Loading() as loading:
         loading("loading torch", None)
-        from medusa_chat.bench.subject import precision_of
         from medusa_chat.catalog import find
         from medusa_chat.engine.loading import load_backbone
         from medusa_chat.training.answers import check_ids
@@ -51,9 +50,9 @@ def drift(answers: Path, model: str, limit: int, file: Path | None) -> int:
         reference, _ = load_backbone(folder, quantize=REFERENCE)
         check_ids(texts, reference.vocab_size)
         drifts = _all(folder, reference, texts, loading)
-    settings = {"model": model, "reference": precision_of(reference), "answers": str(answers), "limit": limit}
+    settings = {"model": model, "reference": reference.weight_type, "answers": str(answers), "limit": limit}
     figures = {"precisions": {name: asdict(one) for name, one in drifts.items()}}
-    finish([_table(drifts, precision_of(reference))], figures, settings, file)
+    finish([_table(drifts, reference.weight_type)], figures, settings, file)
     return DONE
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from medusa_chat.kernels.swap import agrees, swap_linears
+from medusa_chat.kernels.swap import agrees
 
 
 class PackedLinear(nn.Module):
@@ -32,14 +32,6 @@ class PackedLinear(nn.Module):
         """[..., in_features] float32 -> [..., out_features] float32."""
         result: Tensor = torch.ops.mkldnn._linear_pointwise(rows, self._packed, self.bias, "none", [], "")
         return result
-
-
-def pack_linears(model: nn.Module) -> int:
-    """Replace every float32 `nn.Linear` of a model on the CPU; returns how many, 0 where packing is not to be had.
-
-    The output layer keeps its plain weight beside the packed one, for heads that share it.
-    """
-    return swap_linears(model, PackedLinear) if packing_works() else 0
 
 
 def packing_works() -> bool:

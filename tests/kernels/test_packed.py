@@ -9,8 +9,10 @@ import torch
 from doubles.tiny_families import tiny_model
 from torch import nn
 
+from medusa_chat.engine.forward.choosing import choose
 from medusa_chat.kernels import packed
-from medusa_chat.kernels.packed import PackedLinear, pack_linears, packing_works
+from medusa_chat.kernels.packed import PackedLinear, packing_works
+from medusa_chat.kernels.swap import swap_linears
 
 HAVE_OPERATORS = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 needs_packing = pytest.mark.skipif(not HAVE_OPERATORS, reason="this build of torch has no packed float32 layers")
@@ -68,7 +70,7 @@ def test_a_row_depends_on_no_other_row() -> None:
 def test_a_packed_model_says_the_same(family: str, tied: bool) -> None:
     plain, replaced = tiny_model(family, tie_word_embeddings=tied), tiny_model(family, tie_word_embeddings=tied)
     linears = sum(type(module) is nn.Linear for module in plain.modules())
-    assert pack_linears(replaced) == linears
+    assert swap_linears(replaced, PackedLinear) == linears
     assert not any(type(module) is nn.Linear for module in replaced.modules())
     ids = torch.arange(20)[None]
     with torch.inference_mode():
@@ -88,24 +90,32 @@ def test_only_plain_float32_layers_on_the_cpu_are_packed() -> None:
         pass
 
     model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4).to(torch.bfloat16), Special(4, 4), nn.Embedding(4, 4))
-    assert pack_linears(model.requires_grad_(False)) == 1
+    assert swap_linears(model.requires_grad_(False), PackedLinear) == 1
     assert [type(module) for module in model] == [PackedLinear, nn.Linear, Special, nn.Embedding]
+
+
+def _layers_after_loading() -> set[type[nn.Module]]:
+    """Of a model on the general path, in full precision."""
+    model = tiny_model("gemma3")
+    assert choose(model, "none").forward.name == "transformers"
+    return {type(module) for module in model.modules() if isinstance(module, nn.Linear | PackedLinear)}
+
+
+@needs_packing
+def test_where_the_operators_are_they_are_used_at_loading() -> None:
+    assert _layers_after_loading() == {PackedLinear}
 
 
 @needs_packing
 def test_without_the_operators_the_layers_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = tiny_model("llama")
     monkeypatch.setattr(packed.torch.ops, "mkldnn", SimpleNamespace())
     assert not packing_works()
-    assert pack_linears(model) == 0
-    assert type(model.lm_head) is nn.Linear
+    assert _layers_after_loading() == {nn.Linear}
 
 
 def test_without_onednn_the_layers_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = tiny_model("llama")
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
-    assert pack_linears(model) == 0
-    assert type(model.lm_head) is nn.Linear
+    assert _layers_after_loading() == {nn.Linear}
 
 
 @needs_packing
