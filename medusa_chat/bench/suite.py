@@ -31,7 +31,7 @@ def load_suite(path: Path) -> list[Question]:
         MedusaError: the file cannot be read, or a line is not a question.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise MedusaError(f"The suite {path} cannot be read: {error}.") from error
     questions = [_question(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]

@@ -42,7 +42,7 @@ def read_answers(path: Path, *, unfinished: bool = False) -> list[Answer]:
         MedusaError: the file cannot be read, or a row is not of this form.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise MedusaError(f"{path} cannot be read as a file of answers ({error}).") from error
     answers = []

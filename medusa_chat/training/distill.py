@@ -50,7 +50,7 @@ def read_prompts(path: Path) -> list[str]:
         MedusaError: the file cannot be read, is empty, or a row has no prompt.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise MedusaError(f"{path} cannot be read as a file of prompts ({error}).") from error
     prompts = []
