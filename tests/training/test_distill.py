@@ -112,5 +112,5 @@ def test_files_without_prompts_are_refused(tmp_path: Path) -> None:
 
 def test_only_newlines_end_a_row(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
-    path.write_text('{"prompt":"one\u2028two\x0cthree"}\n', encoding="utf-8")
-    assert read_prompts(path) == ["one\u2028two\x0cthree"]
+    path.write_text('{"prompt":"one\u2028two three"}\n', encoding="utf-8")
+    assert read_prompts(path) == ["one\u2028two three"]
