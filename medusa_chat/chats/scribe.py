@@ -42,6 +42,7 @@ class Ending:
 class _Draft:
     place: _Place
     question: str
+    tell: Callable[[int, int], None]
     answer: int | None = None
     unwritten: list[str] = field(default_factory=list)
     ending: Ending | None = None
@@ -74,9 +75,12 @@ class Scribe:
         branch = messages.branch(self._db, conversation)
         self._place = _Place(conversation, branch[-1].id if branch else None)
 
-    def ask(self, question: str) -> None:
-        """Written at once, with the answer's place: what a crash leaves behind says that it is unfinished."""
-        self._drafts.append(_Draft(self._place, question))
+    def ask(self, question: str, tell: Callable[[int, int], None] = lambda question, answer: None) -> None:
+        """Written at once, with the answer's place: what a crash leaves behind says that it is unfinished.
+
+        `tell(question, answer)` learns the ids of the two messages as soon as they are on the disk.
+        """
+        self._drafts.append(_Draft(self._place, question, tell))
         self._write()
 
     def append(self, text: str) -> None:
@@ -114,18 +118,22 @@ class Scribe:
         if draft.answer is not None and not text and draft.ending is None:
             return
         with self._db.transaction():
-            place, answer = (draft.place, draft.answer) if draft.answer is not None else self._begin(draft)
+            place, question, answer = (
+                (draft.place, None, draft.answer) if draft.answer is not None else self._begin(draft)
+            )
             if text:
                 messages.append_text(self._db, answer, text)
             if (ending := draft.ending) is not None:
                 messages.finish(self._db, answer, ending.state, ending.settings, ending.statistics, ending.steps)
         draft.place.conversation, draft.place.leaf = place.conversation, place.leaf
         draft.answer, draft.unwritten = answer, []
+        if question is not None:
+            draft.tell(question, answer)
 
-    def _begin(self, draft: _Draft) -> tuple[_Place, int]:
+    def _begin(self, draft: _Draft) -> tuple[_Place, int, int]:
         conversation, leaf = draft.place.conversation, draft.place.leaf
         if conversation is None:
             conversation = conversations.create(self._db)
         question = messages.add(self._db, conversation, leaf, "user", draft.question)
         answer = messages.add(self._db, conversation, question, "assistant", "", "unfinished")
-        return _Place(conversation, answer), answer
+        return _Place(conversation, answer), question, answer

@@ -8,7 +8,18 @@ from collections.abc import Callable, Sequence
 
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.host import failures
-from medusa_chat.host.messages import Event, Failed, Finished, Generate, Load, Loaded, Request, Shutdown
+from medusa_chat.host.messages import (
+    Compare,
+    Compared,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    Load,
+    Loaded,
+    Request,
+    Shutdown,
+)
 from medusa_chat.host.process import COMMAND, EngineProcess
 from medusa_chat.settings import paths
 
@@ -69,10 +80,10 @@ class EngineClient:
 
     def _pass_on(self, request: Request) -> list[Event]:
         """Give the request to the process, a new one where needed; returns what to tell where there can be none."""
-        answer = request.answer if isinstance(request, Generate) else None
+        answer = request.answer if isinstance(request, Generate | Compare) else None
         if isinstance(request, Load):
             self._last_load, self._needs_load = request, True
-        if isinstance(request, Load | Generate):
+        if isinstance(request, Load | Generate | Compare):
             failed = self._ensure_process(answer)
             if failed:
                 return failed
@@ -106,7 +117,7 @@ class EngineClient:
                 return
             if isinstance(event, Loaded) or (isinstance(event, Failed) and event.answer is None):
                 self._loading = False
-            if isinstance(event, Finished | Failed) and event.answer in self._unfinished:
+            if isinstance(event, Finished | Compared | Failed) and event.answer in self._unfinished:
                 self._unfinished.remove(event.answer)
         self._tell([event])
 

@@ -40,9 +40,37 @@ class Generate:
 
 @dataclass(frozen=True, slots=True)
 class Adjust:
-    """New decoding options for the running answer, from the next step on."""
+    """New options for the running answer, from the next step on."""
 
     decoding: Decoding
+    sampling: Sampling | None = None
+    """None leaves it as it is. The seed counts from the next answer on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One contestant of a comparison."""
+
+    name: str
+    """For people: the decoder's or the preset's."""
+    decoding: Decoding
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Answer one conversation in several lanes, each with its own cache and its own clock.
+
+    The lane with the least engine time of its own takes the next step. All draw the same random numbers. Pause,
+    StepOnce, Resume and Cancel steer all lanes together.
+    """
+
+    answer: int
+    """Counts with those of `Generate`."""
+    messages: tuple[ChatMessage, ...]
+    lanes: tuple[Lane, ...]
+    """The others are held against the first."""
+    sampling: Sampling = field(default_factory=Sampling)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +98,7 @@ class Shutdown:
     """End the process."""
 
 
-Request = Load | Generate | Adjust | Pause | StepOnce | Resume | Cancel | Shutdown
+Request = Load | Generate | Compare | Adjust | Pause | StepOnce | Resume | Cancel | Shutdown
 
 
 # From the engine to the screen.
@@ -129,6 +157,21 @@ class RejectionRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class BeliefRecord:
+    """What the backbone held of a verified tree, one entry a node: under temperature, penalties and warpers, at
+    temperature 0 as at 1."""
+
+    probabilities: tuple[float, ...]
+    """Of the node's token, at its parent; the root's is 1."""
+    entropies: tuple[float, ...]
+    """In nats, of the distribution after the node."""
+    favourites: tuple[str, ...]
+    """Raw piece of the likeliest token after the node: data, never markup."""
+    certainties: tuple[float, ...]
+    """Probability of that token."""
+
+
+@dataclass(frozen=True, slots=True)
 class StepRecord:
     """One step, as the screen and the trace see it (`engine.step.Step` without tensors)."""
 
@@ -146,6 +189,8 @@ class StepRecord:
     finish: Reason | None = None
     plain_ms: float | None = None
     """Of a plain step timed beside this one; most steps have none."""
+    beliefs: BeliefRecord | None = None
+    """None where nobody asked for them."""
 
     @property
     def ms(self) -> float:
@@ -184,6 +229,49 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class LaneStepped:
+    """Steps of one lane since its last such message, in order, none dropped."""
+
+    answer: int
+    lane: int
+    steps: tuple[StepRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneEnded:
+    """A lane's answer is complete, or was cut short."""
+
+    answer: int
+    lane: int
+    reason: Reason
+    statistics: Statistics
+    text: str = ""
+    """As in `Finished`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Where a lane's tokens leave those of the first lane."""
+
+    index: int
+    """Of the first token that differs."""
+    tokens: tuple[int | None, int | None]
+    """The first lane's and this lane's; None where that one had ended."""
+    texts: tuple[str, str]
+    gap: float | None
+    """Difference of the two tokens' logits in plain decoding, at least 0; None where one of them is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """All lanes have ended; the last message of a comparison."""
+
+    answer: int
+    partings: tuple[Parting | None, ...]
+    """One a lane; None where it says the same as the first (as far as both got, when it was stopped)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """Something went wrong; the conversation is intact."""
 
@@ -195,4 +283,4 @@ class Failed:
     answer: int | None = None
 
 
-Event = Progress | Loaded | StepTaken | Finished | Failed
+Event = Progress | Loaded | StepTaken | Finished | LaneStepped | LaneEnded | Compared | Failed

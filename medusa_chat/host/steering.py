@@ -9,6 +9,7 @@ from medusa_chat.host.inbox import Inbox
 from medusa_chat.host.messages import (
     Adjust,
     Cancel,
+    Compare,
     Generate,
     Load,
     Pause,
@@ -18,7 +19,7 @@ from medusa_chat.host.messages import (
     StepOnce,
 )
 
-ENDING = (Cancel, Generate, Load, Shutdown)
+ENDING = (Cancel, Generate, Compare, Load, Shutdown)
 """Requests that end the running answer: stopping it, and whatever needs the engine for something else."""
 
 

@@ -11,10 +11,14 @@ from medusa_chat.host.messages import (
     Cancel,
     Event,
     Failed,
+    Finished,
     Generate,
     Load,
     Loaded,
+    Pause,
     Progress,
+    Resume,
+    StepOnce,
     StepTaken,
 )
 from medusa_chat.host.protocol import Engine
@@ -46,6 +50,7 @@ class Dialogue:
         self.loading: Progress | None = Progress("starting the engine")
         self.waiting = False
         """The newest question is sent as soon as the model is ready."""
+        self.paused = False
         self._engine = engine
         self._journal = journal
         self._model = model
@@ -97,18 +102,24 @@ class Dialogue:
             return self._take_failed(event)
         if turn is None or not turn.running or event.answer != turn.answer:
             return Effect.NOTHING
+        if not isinstance(event, StepTaken | Finished):
+            return Effect.NOTHING
         turn.take(event)
         if isinstance(event, StepTaken):
             self._journal.take(event, self.choices, self.loaded)
             return Effect.STEPPED
+        self.paused = False
         self._journal.end(turn)
         return Effect.ENDED
 
     def ask(self, question: str) -> Turn:
         """A new turn, sent at once or when the model is ready."""
+        for turn in self.turns:
+            if turn.kept.answer is not None:
+                turn.steps = []
         self._answers += 1
         self.turns.append(Turn(self._answers, question.strip()))
-        self._journal.ask(question.strip())
+        self._journal.ask(self.turns[-1])
         if self.loading is None:
             self._send()
         else:
@@ -157,11 +168,33 @@ class Dialogue:
         changed = knob(id).turn(self.choices, by, self.loaded)
         if changed == self.choices:
             return why_unchanged(id, self.choices, self.loaded)
-        adjusted = changed.decoding != self.choices.decoding
-        self.choices = changed
-        if adjusted and self.busy and not self.waiting:
-            self._engine.send(Adjust(changed.decoding))
+        self.choose(changed)
         return None
+
+    def choose(self, choices: Choices) -> None:
+        """Other settings as a whole; a running answer takes them up with its next step."""
+        adjusted = choices != self.choices
+        self.choices = choices
+        if adjusted and self.busy and not self.waiting:
+            self._engine.send(Adjust(choices.decoding, choices.sampling))
+
+    # The running answer, step by step.
+
+    def pause(self) -> None:
+        """Hold the running answer after its present step."""
+        if self.busy and not self.waiting and not self.paused:
+            self.paused = True
+            self._engine.send(Pause())
+
+    def step_once(self) -> None:
+        """While paused: let one more step happen."""
+        if self.paused:
+            self._engine.send(StepOnce())
+
+    def resume(self) -> None:
+        if self.paused:
+            self.paused = False
+            self._engine.send(Resume())
 
     def _take_loaded(self, loaded: Loaded) -> None:
         self.loaded, self.loading = loaded, None
@@ -179,7 +212,7 @@ class Dialogue:
         self.loading = None
         concerned = failed.answer is None if self.waiting else turn is not None and failed.answer == turn.answer
         if turn is not None and turn.running and concerned:
-            self.waiting = False
+            self.waiting = self.paused = False
             turn.take(failed)
             self._journal.end(turn)
             return Effect.ENDED

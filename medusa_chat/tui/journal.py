@@ -70,9 +70,14 @@ class Journal:
     def go_on(self, conversation: int) -> None:
         self._write(lambda scribe: scribe.go_on(conversation))
 
-    def ask(self, question: str) -> None:
+    def ask(self, turn: Turn) -> None:
+        """A new turn; `turn.kept` follows when it is written."""
         self._answering, self._length, self._settings, self._steps = True, 0, None, []
-        self._write(lambda scribe: scribe.ask(question))
+
+        def tell(question: int, answer: int) -> None:
+            turn.kept.question, turn.kept.answer = question, answer
+
+        self._write(lambda scribe: scribe.ask(turn.question, tell))
 
     def take(self, taken: StepTaken, choices: Choices, loaded: Loaded | None) -> None:
         """Steps of the running answer and the settings in force."""
@@ -118,6 +123,14 @@ class Journal:
             return turns_of(messages.branch(db, conversation))
 
         return await self._read(read)
+
+    async def steps(self, answer: int) -> list[TraceStep]:
+        """The step trace of an answer by message id; empty where none was kept.
+
+        Raises:
+            MedusaError: it cannot be read.
+        """
+        return await self._read(lambda db: messages.steps_of(db, answer))
 
     async def delete(self, conversation: int) -> None:
         await self._read(lambda db: conversations.delete(db, conversation))

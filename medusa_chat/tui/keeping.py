@@ -12,7 +12,7 @@ from medusa_chat.engine.options import as_dict
 from medusa_chat.engine.statistics import Tally
 from medusa_chat.host.messages import Loaded, StepRecord
 from medusa_chat.tui.knobs import Choices
-from medusa_chat.tui.turn import ENDINGS, Turn
+from medusa_chat.tui.turn import ENDINGS, Kept, Turn
 
 _UNFINISHED = "This answer was not finished: the program ended first."
 
@@ -78,7 +78,7 @@ def turns_of(branch: Sequence[Message]) -> list[Turn]:
 
 
 def _unanswered(question: Message) -> Turn:
-    return Turn.past(question.content, "", Tally(), "cancelled", None)
+    return Turn.past(question.content, "", Tally(), "cancelled", None, Kept(question.id))
 
 
 def _past(question: Message | None, answer: Message) -> Turn:
@@ -89,7 +89,8 @@ def _past(question: Message | None, answer: Message) -> Turn:
         failure = _UNFINISHED
     elif reason is None and failure is None:
         reason = "cancelled" if answer.state == "stopped" else "eos"
-    return Turn.past(question.content if question is not None else "", answer.content, _tally(kept), reason, failure)
+    place = Kept(None if question is None else question.id, answer.id)
+    return Turn.past("" if question is None else question.content, answer.content, _tally(kept), reason, failure, place)
 
 
 def _tally(kept: dict[str, Any]) -> Tally:

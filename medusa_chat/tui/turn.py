@@ -24,6 +24,14 @@ ENDINGS: dict[Reason, str] = {
 
 
 @dataclass(slots=True)
+class Kept:
+    """Where a turn is kept on disk, by message id; None as long as it is not. The journal's thread fills it in."""
+
+    question: int | None = None
+    answer: int | None = None
+
+
+@dataclass(slots=True)
 class Turn:
     """Figures come from the engine's clock alone; nothing is timed on the screen's side."""
 
@@ -36,13 +44,18 @@ class Turn:
     reason: Reason | None = None
     statistics: Statistics | None = None
     failure: str | None = None
+    kept: Kept = field(default_factory=Kept)
+    steps: list[StepRecord] = field(default_factory=list)
+    """Of the newest answer; older ones have theirs on disk alone (`Dialogue.steps_of`)."""
     _pieces: list[str] = field(default_factory=list)
     _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))
 
     @classmethod
-    def past(cls, question: str, text: str, tally: Tally, reason: Reason | None, failure: str | None) -> Turn:
+    def past(
+        cls, question: str, text: str, tally: Tally, reason: Reason | None, failure: str | None, kept: Kept
+    ) -> Turn:
         """One that has ended long ago; no event belongs to it any more."""
-        return cls(0, question, tally, reason=reason, failure=failure, _pieces=[text])
+        return cls(0, question, tally, reason=reason, failure=failure, kept=kept, _pieces=[text])
 
     @property
     def text(self) -> str:
@@ -97,6 +110,7 @@ class Turn:
         self._recent.append((length, step.ms))
         self._pieces.append(step.text)
         self.last = step
+        self.steps.append(step)
 
 
 def messages_of(turns: list[Turn]) -> tuple[ChatMessage, ...]:

@@ -103,7 +103,7 @@ async def test_keys_adjust_the_running_answer(open_chat, keys, changes):
         chat.composer.text = "typed meanwhile"
         await chat.pilot.press(*keys)
         await chat.until(lambda: chat.engine.sent(Adjust))
-        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding(**changes))
+        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding(**changes), Sampling())
         assert chat.composer.text == "typed meanwhile"
 
 
@@ -131,9 +131,9 @@ async def test_settings_can_be_changed_with_arrows_in_the_panel(open_chat):
         await chat.pilot.press("tab")
         assert chat.screen.focused is chat.screen.query_one(KnobList)
         await chat.pilot.press("right", "down", "right")
-        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding("medusa", tree="calibrated"))
+        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding("medusa", tree="calibrated"), Sampling())
         await chat.pilot.press("left_square_bracket")
-        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding("medusa"))
+        assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding("medusa"), Sampling())
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40), (200, 60)])
