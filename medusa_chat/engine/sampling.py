@@ -28,11 +28,15 @@ class Sampler:
             explain: whether exact rules say how likely the children were that fell: a softmax for every kept node, about
                 a hundredth of a small model's step, for whoever looks at it.
         """
-        self.sampling = sampling
         self.explain = explain
         self.generator = torch.Generator(device)
         self.seed = self.generator.seed() if sampling.seed is None else sampling.seed
         self.generator.manual_seed(self.seed)
+        self.adjust(sampling)
+
+    def adjust(self, sampling: Sampling) -> None:
+        """Other options from the next token on; the generator goes on where it is, so a new seed means nothing here."""
+        self.sampling = sampling
         self.penalties, self.warpers = _penalties(sampling), _warpers(sampling)
 
     def posterior(self, ids: Sequence[int], tree: CandidateTree, logits: Tensor) -> Posterior:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from medusa_chat.engine.options import Decoding
+from medusa_chat.engine.options import Decoding, Sampling
 from medusa_chat.host.messages import Generate, Load, Loaded, StepRecord
 from medusa_chat.host.records import step_record
 from medusa_chat.host.serving import OnProgress
@@ -64,8 +64,8 @@ class RecordedAnswer:
     def __iter__(self) -> Iterator[StepRecord]:
         return (step_record(step, self._tokenizer) for step in self._answer)
 
-    def adjust(self, decoding: Decoding) -> None:
-        self._answer.adjust(decoding)
+    def adjust(self, decoding: Decoding, sampling: Sampling | None) -> None:
+        self._answer.adjust(decoding, sampling)
 
     def cancel(self) -> str:
         return self._answer.cancel()

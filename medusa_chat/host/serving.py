@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.options import Decoding, Reason
+from medusa_chat.engine.options import Decoding, Reason, Sampling
 from medusa_chat.engine.statistics import Tally
 from medusa_chat.host import failures
 from medusa_chat.host.batch import Batch
 from medusa_chat.host.channel import Channel
 from medusa_chat.host.inbox import Inbox
 from medusa_chat.host.messages import (
+    Adjust,
     Event,
     Failed,
     Finished,
@@ -47,7 +48,7 @@ class ServedAnswer(Protocol):
         """One record a step. Leaving off between two steps is always safe."""
         ...
 
-    def adjust(self, decoding: Decoding) -> None:
+    def adjust(self, decoding: Decoding, sampling: Sampling | None) -> None:
         """From the next step on. Raises MedusaError, and changes nothing, where this model cannot."""
         ...
 
@@ -130,7 +131,7 @@ class Service:
         answer = session.answer(request, reading_progress(self._inbox, self._send))
         batch = Batch(request.answer, self._send)
         tally = Tally(session.loaded().plain_ms)
-        steering = Steering(self._inbox, lambda decoding: self._adjust(answer, decoding), batch.flush)
+        steering = Steering(self._inbox, lambda wanted: self._adjust(answer, wanted), batch.flush)
         reason: Reason = "cancelled"
         try:
             for step in _steered(answer, steering):
@@ -142,10 +143,10 @@ class Service:
         held_back = answer.cancel() if reason == "cancelled" else ""
         self._send(Finished(request.answer, reason, _statistics(answer, tally), held_back))
 
-    def _adjust(self, answer: ServedAnswer, decoding: Decoding) -> None:
+    def _adjust(self, answer: ServedAnswer, wanted: Adjust) -> None:
         """Options this model cannot follow (no heads) leave the answer as it was."""
         try:
-            answer.adjust(decoding)
+            answer.adjust(wanted.decoding, wanted.sampling)
         except MedusaError as error:
             self._send(Failed("refused", str(error)))
 

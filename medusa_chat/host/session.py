@@ -197,8 +197,8 @@ class Answer:
             return None
         return pass_ms(self._session.backbone, CandidateTree.root_only(step.tokens[-1]))
 
-    def adjust(self, decoding: Decoding) -> None:
-        """New options from the next step on.
+    def adjust(self, decoding: Decoding, sampling: Sampling | None = None) -> None:
+        """New options from the next step on; without `sampling` that stays. The seed counts from the next answer on.
 
         Raises:
             MedusaError: this model cannot do what they ask; nothing changes then.
@@ -206,6 +206,8 @@ class Answer:
         wanted = self._controls_for(decoding)
         self._controls.drafter, self._controls.rule = wanted.drafter, wanted.rule
         self._controls.budget = wanted.budget
+        if sampling is not None:
+            self._sampler.adjust(sampling)
 
     def cancel(self) -> str:
         """End the answer between two steps; returns the text that was still held back."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from medusa_chat.engine.options import Decoding
 from medusa_chat.host.inbox import Inbox
 from medusa_chat.host.messages import (
     Adjust,
@@ -30,7 +29,7 @@ class StoppedReadingError(Exception):
 class Steering:
     """Takes requests out of the inbox between two steps of one answer."""
 
-    def __init__(self, inbox: Inbox, adjust: Callable[[Decoding], None], flush: Callable[[], None]) -> None:
+    def __init__(self, inbox: Inbox, adjust: Callable[[Adjust], None], flush: Callable[[], None]) -> None:
         """`adjust` takes new options for the next step; `flush` shows all steps so far (before a long wait)."""
         self._inbox = inbox
         self._adjust = adjust
@@ -56,7 +55,7 @@ class Steering:
 
     def _follow(self, request: Adjust | Pause | StepOnce | Resume) -> None:
         if isinstance(request, Adjust):
-            self._adjust(request.decoding)
+            self._adjust(request)
         elif isinstance(request, Pause):
             self._paused = True
         elif isinstance(request, Resume):

@@ -14,7 +14,7 @@ from doubles.scripted_engine import LOADED
 from doubles.step_records import steps_of
 
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.options import Decoding
+from medusa_chat.engine.options import Decoding, Sampling
 from medusa_chat.host.messages import Generate, Load, Loaded, StepRecord
 
 REPLY = "The capital of France is Paris, a city on the river Seine."
@@ -45,7 +45,7 @@ class FakeAnswer:
 
     def __init__(self, request: Generate, on_progress: Callable[[int, int], None]) -> None:
         self._asked = request.messages[-1].content
-        self._decoding = request.decoding
+        self._decoding, self._sampling = request.decoding, request.sampling
         self._on_progress = on_progress
 
     def __iter__(self) -> Iterator[StepRecord]:
@@ -53,17 +53,17 @@ class FakeAnswer:
             for done in itertools.count():
                 self._on_progress(done % 100, 100)
         for index in itertools.count(1) if self._asked == "endless" else ():
-            # As many nodes as the budget says: a test sees which steps an adjusted budget reached.
-            yield _numbered(index, self._decoding.budget or 8)
+            # As many nodes as the budget says, a word for the temperature: a test sees which steps a change reached.
+            yield _numbered(index, self._decoding.budget or 8, " cold" if self._sampling.greedy else " warm")
         for step in steps_of(REPLY):
             yield step
             if step.index == 2:
                 self._go_wrong()
 
-    def adjust(self, decoding: Decoding) -> None:
+    def adjust(self, decoding: Decoding, sampling: Sampling | None) -> None:
         if decoding.decoder == "lookup":
             raise MedusaError("This model looks nothing up.")
-        self._decoding = decoding
+        self._decoding, self._sampling = decoding, sampling or self._sampling
 
     def cancel(self) -> str:
         return "…held back"
@@ -107,6 +107,6 @@ def make_noise() -> None:
     os.system(f"echo {NOISE}")
 
 
-def _numbered(index: int, nodes: int) -> StepRecord:
-    (step,) = steps_of(" word", lengths=(1,), nodes=nodes, finish="length")
+def _numbered(index: int, nodes: int, word: str) -> StepRecord:
+    (step,) = steps_of(word, lengths=(1,), nodes=nodes, finish="length")
     return replace(step, index=index, finish=None)

@@ -7,7 +7,7 @@ from doubles.fake_session import PROBLEMS, REPLY
 from doubles.screen_ends import ask, steps_in
 from doubles.step_records import steps_of
 
-from medusa_chat.engine.options import Decoding
+from medusa_chat.engine.options import Decoding, Sampling
 from medusa_chat.host.messages import (
     Adjust,
     Cancel,
@@ -73,6 +73,22 @@ def test_adjust_and_single_steps_and_resume(screen):
     assert set(nodes[:first]) <= {4}
     assert nodes[first : first + 2] == [1, 2]
     assert set(nodes[first + 2 :]) == {3}
+
+
+def test_adjusted_sampling_counts_from_the_next_step_and_stays_where_none_is_named(screen):
+    screen.send(Load("tiny"), ask("endless"), Pause())
+    screen.until(Loaded)
+    screen.send(
+        Adjust(Decoding(), Sampling(temperature=0.8)),
+        StepOnce(),
+        Adjust(Decoding(budget=2)),
+        StepOnce(),
+        Adjust(Decoding("lookup"), Sampling()),
+        StepOnce(),
+        Cancel(),
+    )
+    events, _ = screen.until(Finished)
+    assert [step.text for step in steps_in(events)][-3:] == [" warm"] * 3
 
 
 def test_paused_nothing_comes_but_the_single_steps_asked_for(screen):

@@ -87,6 +87,51 @@ def test_what_was_learned_of_a_drafter_is_kept_for_the_next_answer(session: Sess
     assert session.live_budget("lookup") is not kept
 
 
+CHANGES = [
+    (Sampling(seed=5), Sampling(temperature=0.9, seed=5)),
+    (Sampling(temperature=0.9, top_p=0.8, seed=5), Sampling(temperature=1.3, min_p=0.01, top_k=40, seed=99)),
+    (Sampling(temperature=0.9, seed=5), Sampling(repetition_penalty=1.3)),
+    (Sampling(temperature=1.5, seed=5), Sampling(temperature=1.0)),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), CHANGES)
+def test_sampling_may_change_while_an_answer_runs_as_in_plain_decoding(
+    session: Session, before: Sampling, after: Sampling
+) -> None:
+    session.backbone.eos_ids = frozenset()
+    ids, count = session.prompt_ids(PROMPT), 60
+
+    def written(decoding: Decoding, change_from: int) -> tuple[list[int], int]:
+        answer = session.start(ids, before, decoding, Limits(max_tokens=count))
+        tokens: list[int] = []
+        changed_at = 0
+        for step in answer:
+            tokens += step.tokens
+            if not changed_at and len(tokens) >= change_from:
+                answer.adjust(decoding, after)
+                changed_at = len(tokens)
+        return tokens, changed_at
+
+    drafted, changed_at = written(Decoding("medusa", budget=12), change_from=20)
+    assert written(Decoding("plain"), changed_at)[0] == drafted
+    unchanged = written(Decoding("plain"), change_from=count)[0]
+    assert drafted[:changed_at] == unchanged[:changed_at]
+    assert drafted != unchanged
+
+
+def test_sampling_that_is_not_named_stays(session: Session) -> None:
+    ids = session.prompt_ids(PROMPT)
+    sampling, limits = Sampling(temperature=1.2, seed=3), Limits(max_tokens=24)
+    plain = [token for step in session.start(ids, sampling, Decoding("plain"), limits) for token in step.tokens]
+    answer = session.start(ids, sampling, Decoding("plain"), limits)
+    tokens: list[int] = []
+    for step in answer:
+        tokens += step.tokens
+        answer.adjust(Decoding("medusa", budget=6))
+    assert tokens == plain
+
+
 def test_a_number_is_kept_to(session: Session) -> None:
     sizes = [len(step.tree) for step in _steps(session, Decoding(decoder="medusa", budget=5), probe=False)]
     assert max(sizes) == 5

@@ -4,7 +4,7 @@ from collections import deque
 
 import pytest
 
-from medusa_chat.engine.options import Decoding
+from medusa_chat.engine.options import Decoding, Sampling
 from medusa_chat.host.messages import (
     Adjust,
     Cancel,
@@ -18,7 +18,7 @@ from medusa_chat.host.messages import (
 )
 from medusa_chat.host.steering import Steering, StoppedReadingError, reading_progress
 
-ONE, TWO = Decoding(budget=1), Decoding(budget=2)
+ONE, TWO = Adjust(Decoding(budget=1)), Adjust(Decoding(budget=2), Sampling(temperature=0.8))
 ASK = Generate(1, (ChatMessage("user", "hello"),))
 
 
@@ -48,7 +48,7 @@ class ListedInbox:
 class Steered:
     def __init__(self, *requests):
         self.inbox = ListedInbox(*requests)
-        self.adjusted: list[Decoding] = []
+        self.adjusted: list[Adjust] = []
         self.flushes = 0
         self.steering = Steering(self.inbox, self.adjusted.append, self._flush)
 
@@ -66,7 +66,7 @@ def test_without_requests_steps_follow_each_other():
 
 
 def test_adjust_reaches_the_very_next_step_and_all_waiting_ones_are_followed():
-    steered = Steered(Adjust(ONE), Adjust(TWO))
+    steered = Steered(ONE, TWO)
     assert steered.next_step()
     assert steered.adjusted == [ONE, TWO]
 
@@ -76,7 +76,7 @@ def test_paused_it_shows_all_and_waits_and_each_step_once_is_one_step():
     with pytest.raises(NobodyAsksError):
         steered.next_step()
     assert steered.flushes == 1
-    steered.inbox.waiting += [StepOnce(), Adjust(ONE), StepOnce()]
+    steered.inbox.waiting += [StepOnce(), ONE, StepOnce()]
     assert steered.next_step()
     assert steered.adjusted == []
     assert steered.next_step()
@@ -104,7 +104,7 @@ def test_cancel_ends_the_answer_and_is_used_up(before):
 
 @pytest.mark.parametrize("request_", [ASK, Load("other"), Shutdown()])
 def test_what_needs_the_engine_for_something_else_ends_the_answer_and_comes_next(request_):
-    steered = Steered(Adjust(ONE), request_, Pause())
+    steered = Steered(ONE, request_, Pause())
     assert not steered.next_step()
     assert list(steered.inbox.waiting) == [request_, Pause()]
 
@@ -114,10 +114,10 @@ def test_reading_a_prompt_is_shown_and_stops_when_the_answer_is_to_end():
     inbox = ListedInbox()
     on_progress = reading_progress(inbox, shown.append)
     on_progress(256, 1024)
-    inbox.waiting += [Adjust(ONE), Pause()]
+    inbox.waiting += [ONE, Pause()]
     on_progress(512, 1024)
     inbox.waiting += [Cancel()]
     with pytest.raises(StoppedReadingError):
         on_progress(768, 1024)
     assert [progress.done for progress in shown] == [0.25, 0.5]
-    assert list(inbox.waiting) == [Adjust(ONE), Pause(), Cancel()]
+    assert list(inbox.waiting) == [ONE, Pause(), Cancel()]
