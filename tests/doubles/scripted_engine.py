@@ -7,6 +7,10 @@
     engine.play()                                    # the others, and Finished
     engine.requests                                  # all that was sent, in order
 
+A `Compare` is answered by `lanes`, one text (or ready-made steps) a lane, else by the next reply in every lane. `play`
+advances it turn by turn, each step by the lane whose steps so far took least time: `LaneStepped`, `LaneEnded`, and
+`Compared` after the last.
+
 Everything happens inside the call that causes it and is the same in every run. Unlike the real one it calls `wake`
 from the caller's own thread; `App.post_message` and `Widget.post_message` work in both.
 """
@@ -16,11 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from doubles.scripted_race import Reply, ScriptedRace
 from doubles.step_records import steps_of
 
 from medusa_chat.engine.options import Reason
 from medusa_chat.host.messages import (
     Cancel,
+    Compare,
     Event,
     Failed,
     Finished,
@@ -63,7 +69,8 @@ class ScriptedEngine:
 
     def __init__(
         self,
-        *replies: str | Sequence[StepRecord],
+        *replies: Reply,
+        lanes: Sequence[Reply] = (),
         loaded: Loaded = LOADED,
         prompt_tokens: int = 31,
         instant: bool = False,
@@ -72,10 +79,12 @@ class ScriptedEngine:
         self.requests: list[Request] = []
         self.paused = False
         self.closed = False
-        self._replies = [list(steps_of(reply)) if isinstance(reply, str) else list(reply) for reply in replies]
+        self._replies = list(replies)
+        self._lanes = lanes
         self._prompt_tokens = prompt_tokens
         self._instant = instant
         self._running: _Running | None = None
+        self._race: ScriptedRace | None = None
         self._events: list[Event] = []
         self._wake: Callable[[], None] | None = None
 
@@ -90,10 +99,12 @@ class ScriptedEngine:
             self.emit(Progress("reading weights", 0.5), replace(self.loaded, model=request.model))
         elif isinstance(request, Generate):
             self._begin(request)
-        elif isinstance(request, Cancel) and self._running is not None:
-            self._finish("cancelled")
+        elif isinstance(request, Compare):
+            self._begin_race(request)
+        elif isinstance(request, Cancel):
+            self._cancel()
         elif isinstance(request, Pause):
-            self.paused = self._running is not None
+            self.paused = self._running is not None or self._race is not None
         elif isinstance(request, StepOnce):
             self._deliver(1)
         elif isinstance(request, Resume):
@@ -111,14 +122,16 @@ class ScriptedEngine:
     def emit(self, *events: Event) -> None:
         """Let any events arrive now; a `Failed` of the running answer ends it."""
         for event in events:
-            if isinstance(event, Failed) and self._running is not None and event.answer == self._running.answer:
+            running = self._running or self._race
+            if isinstance(event, Failed) and running is not None and event.answer == running.answer:
                 self._end()
         self._events += events
         if self._wake is not None:
             self._wake()
 
     def play(self, steps: int | None = None) -> None:
-        """Deliver the next steps of the running answer (None: all) and, after the last one, `Finished`.
+        """Deliver the next steps of the running answer (None: all) and, after the last one, `Finished`; or the next
+        turns of the running comparison and, after the last one, `Compared`.
 
         While the screen has paused the engine, nothing is delivered.
         """
@@ -130,17 +143,30 @@ class ScriptedEngine:
         return [request for request in self.requests if isinstance(request, kind)]
 
     def _begin(self, request: Generate) -> None:
-        if not self._replies:
-            raise AssertionError("this scripted engine has no reply; pass one when you create it")
-        reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
-        self._running = _Running(request.answer, list(reply), [])
+        reply = self._next_reply()
+        steps = steps_of(reply) if isinstance(reply, str) else reply
+        self._running = _Running(request.answer, list(steps), [])
         if self._instant:
             self._deliver(None)
 
+    def _begin_race(self, request: Compare) -> None:
+        replies = self._lanes or [self._next_reply()]
+        self._race = ScriptedRace(request, replies, self.loaded.plain_ms, self._prompt_tokens)
+        if self._instant:
+            self._deliver(None)
+
+    def _next_reply(self) -> Reply:
+        if not self._replies:
+            raise AssertionError("this scripted engine has no reply; pass one when you create it")
+        return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+
     def _deliver(self, count: int | None) -> None:
-        running = self._running
-        if running is None:
-            return
+        if self._race is not None:
+            self._tell_of_race(self._race.take(count))
+        elif self._running is not None:
+            self._deliver_steps(self._running, count)
+
+    def _deliver_steps(self, running: _Running, count: int | None) -> None:
         steps = running.waiting[:count]
         running.waiting = running.waiting[len(steps) :]
         running.taken += steps
@@ -148,6 +174,18 @@ class ScriptedEngine:
             self.emit(StepTaken(running.answer, tuple(steps)))
         if not running.waiting:
             self._finish(running.taken[-1].finish or "eos" if running.taken else "eos")
+
+    def _cancel(self) -> None:
+        if self._race is not None:
+            self._tell_of_race(self._race.cancel())
+        elif self._running is not None:
+            self._finish("cancelled")
+
+    def _tell_of_race(self, events: list[Event]) -> None:
+        if self._race is not None and self._race.over:
+            self._end()
+        if events:
+            self.emit(*events)
 
     def _finish(self, reason: Reason) -> None:
         running = self._running
@@ -164,5 +202,5 @@ class ScriptedEngine:
         self.emit(Finished(running.answer, reason, statistics))
 
     def _end(self) -> None:
-        self._running = None
+        self._running = self._race = None
         self.paused = False
