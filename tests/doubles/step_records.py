@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle
 
 from medusa_chat.engine.options import Reason
-from medusa_chat.host.messages import RejectionRecord, StepRecord, TreeRecord
+from medusa_chat.host.messages import BeliefRecord, RejectionRecord, StepRecord, TreeRecord
 
 LENGTHS = (3, 1, 2, 4, 2, 5, 1, 3)
 """Accepted lengths, step after step, round and round: the mean is 2.625."""
@@ -83,6 +83,7 @@ def _record(
     won = dict(zip(path, [root, *kept[:-1]], strict=True))
     other = _distractors(index, kept)
     texts = tuple(won[node] if node in won else next(other) for node in range(nodes))
+    beliefs = _beliefs(index, kept, path, nodes)
     return StepRecord(
         index=index,
         tree=TreeRecord(tuple(map(token_id, texts)), PARENTS[:nodes], SCORES[:nodes], texts, SOURCES[:nodes]),
@@ -94,11 +95,27 @@ def _record(
         accept_ms=0.2,
         commit_ms=0.1,
         reasons=tuple(
-            RejectionRecord(node, probability=round(0.03 / node, 4))
+            RejectionRecord(node, beliefs.probabilities[node])
             for node in range(1, nodes)
             if node not in path and PARENTS[node] in path
         ),
         finish=finish,
+        beliefs=beliefs,
+    )
+
+
+def _beliefs(index: int, kept: list[str], path: tuple[int, ...], nodes: int) -> BeliefRecord:
+    """As of temperature 0: what was kept, and what followed it, is the favourite of the node before it."""
+    follows = dict(zip(path, kept, strict=True))
+    certainties = tuple(round(0.55 + 0.05 * ((index + node) % 8), 2) for node in range(nodes))
+    return BeliefRecord(
+        probabilities=tuple(
+            1.0 if node == 0 else certainties[PARENTS[node]] if node in path else round(0.03 / node, 4)
+            for node in range(nodes)
+        ),
+        entropies=tuple(round(4.0 * (1.0 - certainty), 2) for certainty in certainties),
+        favourites=tuple(follows.get(node, " so") for node in range(nodes)),
+        certainties=certainties,
     )
 
 
