@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, auto
 
+from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import Limits
 from medusa_chat.engine.statistics import Tally
 from medusa_chat.host.messages import (
     Adjust,
     Cancel,
+    ChatMessage,
+    Compare,
     Event,
     Failed,
     Finished,
     Generate,
+    Lane,
     Load,
     Loaded,
     Pause,
@@ -22,6 +27,7 @@ from medusa_chat.host.messages import (
     StepTaken,
 )
 from medusa_chat.host.protocol import Engine
+from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.knobs import Choices, knob, possible, why_unchanged
 from medusa_chat.tui.turn import Turn, messages_of
@@ -51,6 +57,8 @@ class Dialogue:
         self.waiting = False
         """The newest question is sent as soon as the model is ready."""
         self.paused = False
+        self.comparison: Comparison | None = None
+        """The newest one; it may have ended."""
         self._engine = engine
         self._journal = journal
         self._model = model
@@ -92,6 +100,8 @@ class Dialogue:
         if isinstance(event, Loaded):
             self._take_loaded(event)
             return Effect.LOADED
+        if self._belongs_to_comparison(event):
+            return Effect.NOTHING
         if isinstance(event, Progress):
             if turn is not None and turn.running and not self.waiting and self.loading is None:
                 turn.take(event)
@@ -117,6 +127,7 @@ class Dialogue:
         for turn in self.turns:
             if turn.kept.answer is not None:
                 turn.steps = []
+        self.stop_comparing()
         self._answers += 1
         self.turns.append(Turn(self._answers, question.strip()))
         self._journal.ask(self.turns[-1])
@@ -178,11 +189,39 @@ class Dialogue:
         if adjusted and self.busy and not self.waiting:
             self._engine.send(Adjust(choices.decoding, choices.sampling))
 
-    # The running answer, step by step.
+    # Side by side.
+
+    @property
+    def comparing(self) -> bool:
+        return self.comparison is not None and self.comparison.running
+
+    def compare(self, messages: Sequence[ChatMessage], lanes: Sequence[Lane]) -> Comparison:
+        """Answer these messages in several lanes, in place of a comparison that still runs. They stay out of the
+        conversation.
+
+        Raises:
+            MedusaError: an answer is being written.
+        """
+        if self.busy:
+            raise MedusaError("Still answering: Esc stops it first.")
+        self.stop_comparing()
+        self._answers += 1
+        self.paused = False
+        plain_ms = self.loaded.plain_ms if self.loaded is not None else None
+        self.comparison = Comparison(self._answers, messages, lanes, plain_ms)
+        self._engine.send(Compare(self._answers, tuple(messages), tuple(lanes), self.choices.sampling, Limits()))
+        return self.comparison
+
+    def stop_comparing(self) -> None:
+        """End all lanes; what they wrote stays to be looked at."""
+        if self.comparing:
+            self._engine.send(Cancel())
+
+    # The running answer or comparison, step by step.
 
     def pause(self) -> None:
-        """Hold the running answer after its present step."""
-        if self.busy and not self.waiting and not self.paused:
+        """Hold it after its present step."""
+        if (self.comparing or (self.busy and not self.waiting)) and not self.paused:
             self.paused = True
             self._engine.send(Pause())
 
@@ -195,6 +234,17 @@ class Dialogue:
         if self.paused:
             self.paused = False
             self._engine.send(Resume())
+
+    def _belongs_to_comparison(self, event: Event) -> bool:
+        """Folds it into the running comparison, if so: while one runs, all progress is its own."""
+        comparison = self.comparison
+        if comparison is None or not comparison.running or isinstance(event, Loaded):
+            return False
+        if not isinstance(event, Progress) and event.answer != comparison.answer:
+            return False
+        comparison.take(event)
+        self.paused = self.paused and comparison.running
+        return True
 
     def _take_loaded(self, loaded: Loaded) -> None:
         self.loaded, self.loading = loaded, None

@@ -1,0 +1,1 @@
+"""The comparison: one prompt, two or three lanes, one clock."""
