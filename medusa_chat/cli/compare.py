@@ -12,6 +12,7 @@ from medusa_chat.cli import options
 from medusa_chat.cli.exit_codes import DONE, INTERRUPTED
 from medusa_chat.cli.json_lines import emit
 from medusa_chat.cli.opening import open_session
+from medusa_chat.cli.preset_option import preset_option
 from medusa_chat.cli.progress import Loading
 from medusa_chat.cli.prompts import messages_of, prompt_argument
 from medusa_chat.engine.options import Decoding, Limits, Sampling
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @click.command
 @prompt_argument
 @options.model_options
+@preset_option
 @options.decoders_option("plain,joint,medusa,lookup")
 @options.tree_options
 @options.rule_options

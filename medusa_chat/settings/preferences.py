@@ -1,25 +1,43 @@
 """What a person chose in the app, kept from one start to the next: `preferences.toml` in the config folder.
 
-The file is theirs: everything in it but the one line that changes stays as it was, comments and unknown keys included.
+    theme = "medusa-dark"
+
+    [decoding]
+    rule = "typical"
+
+    [panels]
+    medusa = false
+
+The file is theirs: everything in it but what changes stays as it was, comments and unknown keys included. Options that
+are as the program has them are not written.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import sys
-import tempfile
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.options import Decoding, Limits, Sampling
+from medusa_chat.settings import toml_file
+from medusa_chat.settings.option_tables import Options, read_options, table_of
 from medusa_chat.settings.paths import config_dir
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """Settings as they were when the app was last used."""
+
+    decoding: Decoding = field(default_factory=Decoding)
+    sampling: Sampling = field(default_factory=Sampling)
+    limits: Limits = field(default_factory=Limits)
+    panels: Mapping[str, bool] = field(default_factory=dict)
+    """Which were opened or closed by the person; the others are shown where there is room."""
 
 
 def preferences_file() -> Path:
@@ -33,7 +51,7 @@ def preferred_theme() -> str | None:
     Raises:
         MedusaError: the file cannot be read, is not TOML, or its theme is no text.
     """
-    theme = _parsed(_read()).get("theme")
+    theme = toml_file.read(preferences_file()).get("theme")
     if theme is not None and not isinstance(theme, str):
         raise MedusaError(f'In {preferences_file()} theme is {theme!r}; it must be a name in quotes, as "medusa-dark".')
     return theme
@@ -45,53 +63,57 @@ def prefer_theme(name: str) -> None:
     Raises:
         MedusaError: the file is not TOML, and is left alone; or it cannot be written.
     """
-    old = _read()
-    wanted = {**_parsed(old), "theme": name}
-    new = _with_line(old, "theme", name)
-    if _parsed(new) != wanted:
-        raise MedusaError(
-            f"Where {preferences_file()} sets theme was not found: write theme = {json.dumps(name)} there."
-        )
-    _write(new)
+    toml_file.change(preferences_file(), lambda document: document.update({"theme": name}))
 
 
-def _read() -> str:
-    try:
-        return preferences_file().read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise MedusaError(f"{preferences_file()} cannot be read ({error}): mend or delete it.") from error
+def remembered() -> tuple[Remembered, tuple[str, ...]]:
+    """What was remembered, and a plain sentence for each wrong key, in whose place stands what the program has.
+
+    Raises:
+        MedusaError: the file cannot be read or is not TOML.
+    """
+    tables = toml_file.read(preferences_file())
+    decoding = _read(Decoding(), tables, "decoding")
+    sampling = _read(Sampling(), tables, "sampling")
+    limits = _read(Limits(), tables, "limits")
+    panels, wrong_panels = _panels(tables.get("panels", {}))
+    found = Remembered(decoding.options, sampling.options, limits.options, panels)
+    return found, (*decoding.problems, *sampling.problems, *limits.problems, *wrong_panels)
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise MedusaError(
-            f"{preferences_file()} is not readable as TOML ({error}): mend or delete it; until then nothing is remembered."
-        ) from error
+def remember(wanted: Remembered) -> None:
+    """
+    Raises:
+        MedusaError: the file is not TOML, and is left alone; or it cannot be written.
+    """
+
+    def edit(document: TOMLDocument) -> None:
+        for name, options in (("decoding", wanted.decoding), ("sampling", wanted.sampling), ("limits", wanted.limits)):
+            _fill(document, name, table_of(options), table_of(type(options)()))
+        _fill(document, "panels", dict(wanted.panels), {})
+
+    toml_file.change(preferences_file(), edit)
 
 
-def _with_line(text: str, key: str, value: str) -> str:
-    """The text with `key = "value"` among its top-level keys, which end where the first table begins."""
-    line = f"{key} = {json.dumps(value)}\n"
-    table = re.search(r"^[ \t]*\[", text, re.MULTILINE)
-    top, tables = (text[: table.start()], text[table.start() :]) if table else (text, "")
-    new, replaced = re.subn(rf"^[ \t]*{key}[ \t]*=.*(\n|\Z)", lambda _: line, top, count=1, flags=re.MULTILINE)
-    if not replaced:
-        new = f"{top}{'' if not top or top.endswith(chr(10)) else chr(10)}{line}"
-    return new + tables
+def _read(base: Options, tables: Mapping[str, Any], name: str) -> Any:
+    return read_options(base, tables.get(name, {}), f"[{name}] of {preferences_file()}")
 
 
-def _write(text: str) -> None:
-    """All or nothing, also where two apps write at once; a link to the file stays a link."""
-    path = preferences_file().resolve()
-    try:
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-            file.write(text)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise MedusaError(
-            f"{path} cannot be written ({error.strerror}): the choice holds for this run alone."
-        ) from error
+def _panels(table: Any) -> tuple[dict[str, bool], tuple[str, ...]]:
+    where = f"[panels] of {preferences_file()}"
+    if not isinstance(table, Mapping):
+        return {}, (f"{where} is no table.",)
+    wrong = [key for key, shown in table.items() if not isinstance(shown, bool)]
+    problems = tuple(f"In {where} {key} is {table[key]!r}; it must be true or false, without quotes." for key in wrong)
+    return {key: shown for key, shown in table.items() if key not in wrong}, problems
+
+
+def _fill(document: TOMLDocument, name: str, values: dict[str, Any], defaults: dict[str, Any]) -> None:
+    """Every value that is in the file already, or differs from the program's, is set."""
+    present = document.get(name)
+    table = present if isinstance(present, MutableMapping) else {}
+    wanted = {key: value for key, value in values.items() if key in table or value != defaults.get(key)}
+    if isinstance(present, MutableMapping):
+        toml_file.update(present, wanted)
+    elif wanted:
+        document[name] = wanted
