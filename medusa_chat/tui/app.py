@@ -107,13 +107,13 @@ class MedusaChatApp(App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action with words of its own, so that no key has to be known."""
         offered: set[str] = set()
-        for _, binding, enabled, tooltip in screen.active_bindings.values():
+        for node, binding, enabled, tooltip in screen.active_bindings.values():
             if binding.id is not None and enabled and not binding.id.startswith("app.") and binding.id not in offered:
                 offered.add(binding.id)
                 yield SystemCommand(
                     f"{binding.description[:1].upper()}{binding.description[1:]}",
                     tooltip or binding.tooltip,
-                    lambda action=binding.action: self.run_action(action, screen),
+                    lambda action=binding.action, node=node: self.run_action(action, node),
                 )
         yield SystemCommand(
             "Theme", "Choose how it looks; each theme is shown while you move", self.action_change_theme

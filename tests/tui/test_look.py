@@ -202,7 +202,7 @@ async def test_without_colours_the_kept_path_and_the_cursor_are_still_seen(open_
         segments = sent(chat.screen)
         assert {segment.style.bold for segment in sent(tree) if "✓" in segment.text} == {True}
         assert all(segment.style.color.is_default and segment.style.bgcolor.is_default for segment in segments)
-        await chat.pilot.press("tab")
+        await chat.pilot.press("tab", "tab")
         await chat.until(lambda: knobs.has_focus)
         await chat.until(lambda: sent(knobs)[0].style.reverse)
 

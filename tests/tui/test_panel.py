@@ -128,7 +128,7 @@ async def test_settings_chosen_before_a_question_go_with_it(open_chat):
 async def test_settings_can_be_changed_with_arrows_in_the_panel(open_chat):
     async with open_chat(TEXT) as chat:
         await chat.ask()
-        await chat.pilot.press("tab")
+        await chat.pilot.press("tab", "tab")
         assert chat.screen.focused is chat.screen.query_one(KnobList)
         await chat.pilot.press("right", "down", "right")
         assert chat.engine.sent(Adjust)[-1] == Adjust(Decoding("medusa", tree="calibrated"), Sampling())

@@ -10,11 +10,12 @@ from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
 from medusa_chat.engine.text.harmless import harmless
+from medusa_chat.tui.chat.message_view import MessageView
 from medusa_chat.tui.markup import frozen, parser
 from medusa_chat.tui.turn import Turn
 
 
-class AnswerView(VerticalGroup):
+class AnswerView(MessageView, VerticalGroup):
     """Draws what its turn holds, whenever `draw` is called.
 
     A Markdown widget must be streamed from empty and updated once at the end: other orders leave wrong blocks behind.
@@ -29,6 +30,10 @@ class AnswerView(VerticalGroup):
         self._written = 0
         self._ended = False
         self._stream: MarkdownStream | None = None
+
+    @property
+    def said(self) -> str:
+        return self.turn.text
 
     def compose(self) -> ComposeResult:
         if self._past:

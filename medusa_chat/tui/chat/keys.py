@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from textual.binding import Binding
 
 from medusa_chat.tui.chat.composer import Composer
+from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
 from medusa_chat.tui.knobs import KNOBS
 
 _SETTINGS = Binding.Group("settings", compact=True)
@@ -40,6 +41,10 @@ def _knob_bindings() -> Iterable[Binding]:
 
 CHAT_BINDINGS: tuple[Binding, ...] = (
     Binding("escape", "stop", "Stop", id="chat.stop", key_display="esc", tooltip="End the answer; what was written stays"),
+    Binding(
+        "alt+up", "messages", "Messages", id="chat.messages", show=False, key_display="alt+↑",
+        tooltip="To the newest message: arrows walk, letters act on it, Esc leads back",
+    ),
     Binding("ctrl+n", "new", "New", id="chat.new", priority=True, tooltip="Start a new conversation"),
     Binding(
         "ctrl+o", "conversations", "Conversations", id="chat.conversations", priority=True, show=False,
@@ -69,13 +74,13 @@ def key_table() -> list[tuple[str, str]]:
     """(key, what it does), one line for each action."""
     rows = [
         (_spelled(binding), binding.tooltip)
-        for binding in (*Composer.BINDINGS, *CHAT_BINDINGS)
+        for binding in (*Composer.BINDINGS, *CHAT_BINDINGS, *MESSAGE_BINDINGS)
         if isinstance(binding, Binding) and not (binding.id or "").endswith(".back")
     ]
     return [
         *rows,
         ("shift+F2–F12", "The same setting, one value back"),
-        ("tab", "To the settings in the panel and back: there the arrows change them"),
+        ("tab", "To the messages, to the settings in the panel (arrows change them), and back"),
         ("ctrl+l", "Choose a theme; each is shown while you move"),
         ("ctrl+p", "Every action by name"),
         ("ctrl+q", "Leave Medusa Chat; ctrl+c twice does too"),

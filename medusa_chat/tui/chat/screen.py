@@ -20,7 +20,7 @@ from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Compos
 from medusa_chat.tui.chat.conversations import ConversationsScreen
 from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS, key_table
-from medusa_chat.tui.chat.painting import PaintedScreen
+from medusa_chat.tui.chat.reading import ReadingScreen
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
@@ -37,7 +37,7 @@ TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
-class ChatScreen(PaintedScreen):
+class ChatScreen(ReadingScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
@@ -143,8 +143,8 @@ class ChatScreen(PaintedScreen):
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
 
     async def action_stop(self) -> None:
-        """Ends the answer; with none running, leads back to the composer."""
-        if not self.dialogue.busy:
+        """One layer at a time: leads back to the composer; from there ends the answer."""
+        if self.marked is not None or not self.dialogue.busy:
             self.query_one(Composer).focus()
         elif self.dialogue.stop():
             await self._end_turn()
@@ -179,13 +179,16 @@ class ChatScreen(PaintedScreen):
         self._paint()
 
     def on_key(self, event: Key) -> None:
-        """What was typed before anything had the focus was meant for the composer."""
-        if (event.is_printable or event.key == "enter") and not isinstance(self.focused, KnobList):
+        """What is typed where it means nothing was meant for the composer, be it before anything has the focus."""
+        composer = self.query_one(Composer)
+        if isinstance(self.focused, KnobList):
+            return
+        if self.focused not in (None, composer) and event.key in self.active_bindings:
+            return
+        if event.is_printable or event.key == "enter":
             event.stop()
-            composer = self.query_one(Composer)
             composer.post_message(Key(event.key, event.character))
-            if self.focused is None:
-                self.set_focus(composer)
+            self.set_focus(composer)
 
     def action_turn(self, id: str, by: int) -> None:
         if (reason := self.dialogue.change(id, by)) is not None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
+from textual.events import Click
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.chat.answer import AnswerView, failure
+from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
+from medusa_chat.tui.chat.message_view import MessageView, QuestionView
 from medusa_chat.tui.turn import Turn
 
 LIVE_ANSWERS = 3
@@ -19,8 +24,22 @@ LIVE_ANSWERS = 3
 _TOLERANCE = 2
 
 
-class Transcript(VerticalScroll, can_focus=False):
-    """Questions and answers, oldest first."""
+class Transcript(VerticalScroll, can_focus=True):
+    """Questions and answers, oldest first. While it has the focus, a cursor stands on one of them."""
+
+    FOCUS_ON_CLICK = False
+    """Only a click on a message brings the cursor here; text can be marked with the mouse without it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list(MESSAGE_BINDINGS)
+
+    @dataclass
+    class Copied(Message):
+        """The person wants these words in the clipboard."""
+
+        text: str
+
+    def allow_focus(self) -> bool:
+        return bool(self.messages)
 
     @property
     def following(self) -> bool:
@@ -42,7 +61,7 @@ class Transcript(VerticalScroll, can_focus=False):
     async def start(self, welcome: Widget, turns: Sequence[Turn] = ()) -> None:
         """Nothing but the welcome and what was said long ago."""
         await self.remove_children()
-        past = [widget for turn in turns for widget in (_question(turn), AnswerView(turn, past=True))]
+        past = [widget for turn in turns for widget in (QuestionView(turn), AnswerView(turn, past=True))]
         await self.mount(welcome, *past)
         self.anchor(False)
         self.scroll_home(animate=False, immediate=True)
@@ -50,7 +69,7 @@ class Transcript(VerticalScroll, can_focus=False):
     async def add(self, turn: Turn) -> AnswerView:
         """Show a question and the place its answer will grow in; whoever asks wants to see it, so follow again."""
         answer = AnswerView(turn)
-        await self.mount(_question(turn), answer)
+        await self.mount(QuestionView(turn), answer)
         for old in list(self.query(AnswerView))[:-LIVE_ANSWERS]:
             await old.freeze()
         if self.is_anchored:
@@ -61,6 +80,45 @@ class Transcript(VerticalScroll, can_focus=False):
         """Something went wrong outside of any answer."""
         await self.mount(Static(failure(problem), classes="problem", markup=False))
 
+    # The cursor.
 
-def _question(turn: Turn) -> Static:
-    return Static(Content(harmless(turn.question)), classes="question", markup=False)
+    @property
+    def messages(self) -> list[MessageView]:
+        """Oldest first."""
+        return [child for child in self.children if isinstance(child, MessageView)]
+
+    @property
+    def marked(self) -> MessageView | None:
+        """The message under the cursor."""
+        return next((message for message in self.messages if message.marked), None)
+
+    def mark(self, message: MessageView | None) -> None:
+        """Put the cursor on a message, and the message into view; None takes the cursor away."""
+        for other in self.messages:
+            other.mark(other is message)
+        if message is not None:
+            self.scroll_to_widget(message, animate=False, immediate=True)
+
+    def on_focus(self) -> None:
+        if self.marked is None:
+            self.action_move_to(-1)
+
+    def on_click(self, event: Click) -> None:
+        around = event.widget.ancestors_with_self if event.widget is not None else ()
+        message = next((node for node in around if isinstance(node, MessageView)), None)
+        if message is not None and not self.screen.get_selected_text():
+            self.mark(message)
+            self.focus(scroll_visible=False)
+
+    def action_move(self, by: int) -> None:
+        messages, marked = self.messages, self.marked
+        if marked is not None:
+            self.mark(messages[min(max(messages.index(marked) + by, 0), len(messages) - 1)])
+
+    def action_move_to(self, place: int) -> None:
+        if messages := self.messages:
+            self.mark(messages[place])
+
+    def action_copy(self) -> None:
+        if (marked := self.marked) is not None:
+            self.post_message(self.Copied(marked.said))

@@ -1,0 +1,24 @@
+"""The keys that act on the message under the cursor. They live in the transcript: a letter means something there only
+while the transcript has the focus.
+"""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+
+_MOVES = (
+    Binding("up,k", "move(-1)", "Up", id="message.previous", show=False, tooltip="To the message before"),
+    Binding("down,j", "move(1)", "Down", id="message.next", show=False, tooltip="To the message after"),
+    Binding("g,home", "move_to(0)", "First", id="message.first", show=False, tooltip="To the first message"),
+    Binding("G,end", "move_to(-1)", "Last", id="message.last", show=False, tooltip="To the last message"),
+)
+
+_ACTS = (
+    Binding(
+        "Y", "copy", "Copy message", id="message.copy",
+        tooltip="Send the whole message to the terminal's clipboard, as it was written",
+    ),
+)  # fmt: skip
+"""Further ones go here; `ChatScreen.chosen` is the turn they are about."""
+
+MESSAGE_BINDINGS: tuple[Binding, ...] = (*_MOVES, *_ACTS)
