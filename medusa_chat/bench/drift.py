@@ -12,7 +12,7 @@ from torch import Tensor
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.decode import read_prompt
 from medusa_chat.engine.tree import CandidateTree
-from medusa_chat.training.answers import Answer
+from medusa_chat.training.conversations import Conversation, Span
 
 _ROWS = 64
 """Of a pass; more would hold many rows of logits at once."""
@@ -37,7 +37,7 @@ class Drift:
 def drift(
     reference: Backbone,
     other: Backbone,
-    answers: Sequence[Answer],
+    conversations: Sequence[Conversation],
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Drift:
     """Both read prompts and answers as given (teacher forcing), so what one would say does not lead it away.
@@ -45,16 +45,18 @@ def drift(
     Answers longer than the context are read as far as it goes.
     """
     kl, likelihood, reference_likelihood, same = [], [], [], []
-    for done, answer in enumerate(answers, start=1):
-        said = iter(answer.answer_ids)
-        for left, right in zip(_readings(reference, answer), _readings(other, answer), strict=True):
-            tokens = torch.tensor([next(said) for _ in range(len(left))])[:, None]
-            kl.append(_kl(left, right))
-            reference_likelihood.append(left.gather(1, tokens)[:, 0])
-            likelihood.append(right.gather(1, tokens)[:, 0])
-            same.append(left.argmax(dim=1) == right.argmax(dim=1))
+    for done, conversation in enumerate(conversations, start=1):
+        for span in conversation.answers:
+            said = iter(conversation.ids[slice(*span)])
+            readings = (_readings(one, conversation, span) for one in (reference, other))
+            for left, right in zip(*readings, strict=True):
+                tokens = torch.tensor([next(said) for _ in range(len(left))])[:, None]
+                kl.append(_kl(left, right))
+                reference_likelihood.append(left.gather(1, tokens)[:, 0])
+                likelihood.append(right.gather(1, tokens)[:, 0])
+                same.append(left.argmax(dim=1) == right.argmax(dim=1))
         if on_progress is not None:
-            on_progress(done, len(answers))
+            on_progress(done, len(conversations))
     divergences = torch.cat(kl)
     return Drift(
         tokens=len(divergences),
@@ -66,11 +68,15 @@ def drift(
     )
 
 
-def _readings(backbone: Backbone, answer: Answer) -> Iterator[Tensor]:
-    """Chunk by chunk [rows, vocab_size] float64 log-probabilities of each token of the answer, on the CPU."""
-    backbone.rewind(0)
-    read_prompt(backbone, answer.prompt_ids)
-    rows = [answer.prompt_ids[-1], *answer.answer_ids[:-1]][: backbone.room]
+def _readings(backbone: Backbone, conversation: Conversation, span: Span) -> Iterator[Tensor]:
+    """Chunk by chunk [rows, vocab_size] float64 log-probabilities of each token of an answer, on the CPU."""
+    start, end = span
+    if start > backbone.context:
+        return
+    if start == conversation.answers[0][0]:
+        backbone.rewind(0)
+    read_prompt(backbone, conversation.ids[:start])
+    rows = list(conversation.ids[start - 1 : end - 1])[: backbone.room]
     for start in range(0, len(rows), _ROWS):
         chunk = rows[start : start + _ROWS]
         readout = backbone.verify(CandidateTree.build(chunk, range(-1, len(chunk) - 1), [1.0] * len(chunk)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from medusa_chat.bench.drift import Drift
     from medusa_chat.engine.backbone import Backbone
-    from medusa_chat.training.answers import Answer
+    from medusa_chat.training.conversations import Conversation
 
 REFERENCE = "none"
 
@@ -35,16 +36,14 @@ REFERENCE = "none"
 @json_option
 def drift(answers: Path, model: str, limit: int, file: Path | None) -> int:
     """Hold every precision of --quantize against the full weights, on the recorded ANSWERS of `medusa-chat distill`."""
-    from medusa_chat.training.answers import read_answers
+    from medusa_chat.training.conversations import read_all
 
-    texts = _evenly(read_answers(answers), limit)
-    if not texts:
-        raise MedusaError(f"{answers} holds no answers; make some with medusa-chat distill.")
+    texts = _evenly(read_all([answers]).conversations, limit)
     with Loading() as loading:
         loading("loading torch", None)
         from medusa_chat.catalog import find
         from medusa_chat.engine.loading import load_backbone
-        from medusa_chat.training.answers import check_ids
+        from medusa_chat.training.conversations import check_ids
 
         folder = find(model).folder()
         reference, _ = load_backbone(folder, quantize=REFERENCE)
@@ -56,11 +55,11 @@ def drift(answers: Path, model: str, limit: int, file: Path | None) -> int:
     return DONE
 
 
-def _evenly(texts: list[Answer], limit: int) -> list[Answer]:
+def _evenly(texts: Sequence[Conversation], limit: int) -> Sequence[Conversation]:
     return [texts[index * len(texts) // limit] for index in range(limit)] if limit < len(texts) else texts
 
 
-def _all(folder: Path, reference: Backbone, texts: list[Answer], loading: Loading) -> dict[str, Drift]:
+def _all(folder: Path, reference: Backbone, texts: Sequence[Conversation], loading: Loading) -> dict[str, Drift]:
     """By precision; those that this machine cannot have are named on stderr and left out."""
     from medusa_chat.bench.drift import drift as measure
     from medusa_chat.engine.loading import QUANTIZE, load_backbone

@@ -19,7 +19,7 @@ from medusa_chat.engine.errors import MedusaError
 if TYPE_CHECKING:
     from medusa_chat.engine.cost import CostCurve
     from medusa_chat.engine.shapes.calibration import Calibration
-    from medusa_chat.training.answers import Answer
+    from medusa_chat.training.conversations import Conversation
     from medusa_chat.training.hidden import HiddenStates
 
 
@@ -59,14 +59,14 @@ def calibrate(
     from medusa_chat.heads.store import load_heads
     from medusa_chat.settings.paths import native_dir
     from medusa_chat.training import calibrate as measuring
-    from medusa_chat.training.answers import held_out as is_held_out
-    from medusa_chat.training.answers import read_all
+    from medusa_chat.training.conversations import held_out as is_held_out
+    from medusa_chat.training.conversations import read_all
 
     card = catalog.find(model)
     folder = folder or card.heads_folder()
     if folder is None:
         raise MedusaError(f"{card.name} has no heads yet; train some, or name their folder with --heads.")
-    answers = [answer for answer in read_all(data) if is_held_out(answer, held_out)][:limit]
+    answers = [one for one in read_all(data).conversations if is_held_out(one, held_out)][:limit]
     if not answers:
         raise MedusaError("None of these answers was held out of training; give more data.")
     with stage_progress(sys.stderr) as report:
@@ -87,13 +87,13 @@ def calibrate(
     return DONE
 
 
-def _hidden_states(folder: Path, answers: list[Answer], low_precision: bool, report: Report) -> HiddenStates:
+def _hidden_states(folder: Path, answers: list[Conversation], low_precision: bool, report: Report) -> HiddenStates:
     """From a copy of the model with unpacked weights, which reads many rows faster."""
     from tempfile import TemporaryDirectory
 
     from medusa_chat.engine.loading import load_backbone
     from medusa_chat.training import hidden
-    from medusa_chat.training.answers import check_ids
+    from medusa_chat.training.conversations import check_ids
 
     backbone, _ = load_backbone(folder, packed=False)
     check_ids(answers, backbone.vocab_size)

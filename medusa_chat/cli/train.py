@@ -65,15 +65,15 @@ def medusa1(model: str, data: tuple[Path, ...], out: Path, resume: bool, **flags
     from medusa_chat.engine.loading import load_backbone
     from medusa_chat.heads.store import save_heads
     from medusa_chat.training import medusa1
-    from medusa_chat.training.answers import read_all
+    from medusa_chat.training.conversations import read_all
     from medusa_chat.training.recipe import Recipe
 
     recipe = _recipe(out, resume, Recipe(**flags), Recipe.load)
-    answers = read_all(data)
+    data_read = read_all(data)
     card = catalog.find(model)
     backbone, _ = load_backbone(card.folder(), packed=False)
     with stage_progress(sys.stderr) as report:
-        trained = medusa1.train(backbone, answers, out, recipe, report)
+        trained = medusa1.train(backbone, data_read.conversations, out, recipe, report)
     accuracy = trained.accuracy
     facts = {
         **asdict(recipe),

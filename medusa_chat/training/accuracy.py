@@ -37,7 +37,7 @@ def measure(heads: MedusaHeads, states: HiddenStates, targets: Targets, ranks: i
     """Accuracy at every position of `states` whose targets exist."""
     hits = torch.zeros(heads.count, ranks)
     counted = torch.zeros(heads.count, dtype=torch.int64)
-    for positions in torch.split(targets.positions(heads.count), _ROWS):
+    for positions in torch.split(targets.positions(), _ROWS):
         hidden = states.hidden[positions].to(heads.weights.device, heads.weights.dtype)
         guessed = heads.logits(heads(hidden, states.tokens[positions + 1].to(hidden.device)))
         best = guessed.float().topk(min(ranks, guessed.shape[-1]), dim=-1).indices.cpu()

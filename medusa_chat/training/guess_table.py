@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,7 +9,6 @@ from torch import Tensor
 
 from medusa_chat.heads.medusa import MedusaHeads
 from medusa_chat.training.hidden import HiddenStates
-from medusa_chat.training.targets import answer_mask, places
 
 _ROWS = 512
 
@@ -45,13 +43,9 @@ def tabulate(heads: MedusaHeads, states: HiddenStates, ranks: int) -> GuessTable
     Args:
         ranks: guesses kept of each head.
     """
-    ends = states.lengths.cumsum(dim=0)
-    place, answers = places(states), answer_mask(states)
-    remaining = states.lengths.repeat_interleave(states.lengths) - 1 - place
-    # The first root is the prompt's last token; a step needs the hidden state before its root and a token after it.
-    first_root = states.prompts.repeat_interleave(states.lengths) - 1
-    begins = (place + 1 >= first_root) & (remaining >= 2)
-    positions = torch.arange(len(states.tokens))[begins]
+    # A step needs the hidden state before its root and a token after it.
+    positions = (states.left[1:] > 0).nonzero()[:, 0]
+    left = states.left[positions + 1]
     guesses, odds = [], []
     for rows in torch.split(positions, _ROWS):
         hidden = states.hidden[rows].to(heads.weights.device, heads.weights.dtype)
@@ -61,17 +55,15 @@ def tabulate(heads: MedusaHeads, states: HiddenStates, ranks: int) -> GuessTable
         guesses.append(tokens.transpose(0, 1).cpu())
         odds.append(best.values.transpose(0, 1).cpu())
     tokens = torch.cat(guesses)
-    ahead = torch.arange(2, heads.count + 2)
-    there = ahead <= remaining[positions][:, None]
-    came = states.tokens[torch.where(there, positions[:, None] + ahead, 0)]
+    ahead = torch.arange(1, heads.count + 1)
+    there = ahead <= left[:, None]
+    came = states.tokens[torch.where(there, positions[:, None] + ahead + 1, 0)]
     match = tokens == came[..., None]
     found = torch.where(match.any(dim=-1), match.int().argmax(dim=-1), ranks)
-    starts = _first_rows(positions, ends)
-    assert bool(answers[positions + 2].all())
-    return GuessTable(tokens, torch.cat(odds), torch.where(there, found, -1), remaining[positions] - 1, starts)
+    return GuessTable(tokens, torch.cat(odds), torch.where(there, found, -1), left, _first_rows(left))
 
 
-def _first_rows(positions: Tensor, ends: Tensor) -> tuple[int, ...]:
-    """Where a new conversation begins among rising positions."""
-    conversation: Sequence[int] = torch.searchsorted(ends, positions, right=True).tolist()
-    return tuple(row for row, one in enumerate(conversation) if row == 0 or one != conversation[row - 1])
+def _first_rows(left: Tensor) -> tuple[int, ...]:
+    """Where an answer begins: from row to row of one, a token less is left."""
+    follows = left[1:] == left[:-1] - 1
+    return (0, *((~follows).nonzero()[:, 0] + 1).tolist()) if len(left) else ()

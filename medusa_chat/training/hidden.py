@@ -19,7 +19,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.training.answers import Answer
+from medusa_chat.training.conversations import Conversation
 
 SHARD_TOKENS = 20_000
 BATCH_TOKENS = 4_096
@@ -34,26 +34,24 @@ class HiddenStates:
     tokens: Tensor
     """[tokens] int64."""
     lengths: Tensor
-    """[conversations] int64: tokens of each conversation, prompt and answer."""
-    prompts: Tensor
-    """[conversations] int64: tokens of its prompt."""
+    """[conversations] int64: tokens of each conversation."""
+    left: Tensor
+    """[tokens] int64: tokens of the same answer that follow this one as a root; see `Conversation.left`."""
 
     @classmethod
     def join(cls, parts: Sequence[HiddenStates]) -> HiddenStates:
-        return cls(
-            *(torch.cat([getattr(part, name) for part in parts]) for name in ("hidden", "tokens", "lengths", "prompts"))
-        )
+        return cls(*(torch.cat([getattr(part, name) for part in parts]) for name in cls.__slots__))
 
 
 def compute(
     model: PreTrainedModel,
-    answers: Sequence[Answer],
+    conversations: Sequence[Conversation],
     folder: Path,
     *,
     low_precision: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Write the hidden states of all answers that `folder` does not hold yet, shard by shard.
+    """Write the hidden states of all conversations that `folder` does not hold yet, shard by shard.
 
     Args:
         low_precision: multiply in bfloat16 (weights and sums stay in the model's own type); several times faster on
@@ -62,55 +60,49 @@ def compute(
     """
     folder.mkdir(parents=True, exist_ok=True)
     present = {key for shard in _shards(folder) for key in _read(shard, ["keys"])[0].tolist()}
-    todo = [answer for answer in answers if _key(answer) not in present]
-    total = sum(len(answer.prompt_ids) + len(answer.answer_ids) for answer in answers)
-    done = total - sum(len(answer.prompt_ids) + len(answer.answer_ids) for answer in todo)
+    todo = [conversation for conversation in conversations if _key(conversation) not in present]
+    total = sum(len(conversation.ids) for conversation in conversations)
+    done = total - sum(len(conversation.ids) for conversation in todo)
     number = len(_shards(folder))
     for shard in _groups(todo, SHARD_TOKENS):
         parts = []
         for batch in _groups(shard, BATCH_TOKENS):
-            parts.append(_forward(model, batch, low_precision))
+            parts.append(forward(model, batch, low_precision))
             done += int(parts[-1].lengths.sum())
             if on_progress is not None:
                 on_progress(done, total)
-        keys = torch.tensor([_key(answer) for answer in shard], dtype=torch.int64)
-        _write(folder / f"hidden-{number:05d}.safetensors", HiddenStates.join(parts), keys)
+        _write(folder / f"hidden-{number:05d}.safetensors", HiddenStates.join(parts), shard)
         number += 1
 
 
-def load(folder: Path, answers: Sequence[Answer]) -> HiddenStates:
-    """The hidden states of exactly these answers, whatever else the folder holds.
+def load(folder: Path, conversations: Sequence[Conversation]) -> HiddenStates:
+    """The hidden states of exactly these conversations, whatever else the folder holds.
 
     Raises:
         MedusaError: some were never computed, or a shard is damaged.
     """
-    wanted = {_key(answer) for answer in answers}
+    wanted = {_key(conversation): conversation for conversation in conversations}
     found: set[int] = set()
     parts = []
     for path in _shards(folder):
-        keys, *tensors = _read(path, ["keys", *HiddenStates.__slots__])
-        states = HiddenStates(*tensors)
-        lengths = states.lengths.tolist()
-        pieces = zip(
-            keys.tolist(),
-            torch.split(states.hidden, lengths),
-            torch.split(states.tokens, lengths),
-            states.lengths,
-            states.prompts,
-            strict=True,
-        )
-        for key, hidden, tokens, length, prompt in pieces:
+        keys, hidden, tokens, lengths = _read(path, ["keys", "hidden", "tokens", "lengths"])
+        ends = lengths.tolist()
+        pieces = zip(keys.tolist(), torch.split(hidden, ends), torch.split(tokens, ends), lengths, strict=True)
+        for key, rows, ids, length in pieces:
             if key in wanted and key not in found:
                 found.add(key)
-                parts.append(HiddenStates(hidden, tokens.long(), length[None].long(), prompt[None].long()))
-    if found != wanted:
-        raise MedusaError(f"{folder} lacks the hidden states of {len(wanted - found)} answers; train with --resume.")
+                left = torch.tensor(wanted[key].left())
+                parts.append(HiddenStates(rows, ids.long(), length[None].long(), left))
+    if found != set(wanted):
+        raise MedusaError(
+            f"{folder} lacks the hidden states of {len(wanted) - len(found)} conversations; resume the run."
+        )
     return HiddenStates.join(parts)
 
 
-def _forward(model: PreTrainedModel, answers: Sequence[Answer], low_precision: bool) -> HiddenStates:
+def forward(model: PreTrainedModel, conversations: Sequence[Conversation], low_precision: bool) -> HiddenStates:
     """One padded batch; pads on the right need no mask, because a causal model never looks right."""
-    sequences = [answer.prompt_ids + answer.answer_ids for answer in answers]
+    sequences = [conversation.ids for conversation in conversations]
     ids = torch.zeros(len(sequences), max(map(len, sequences)), dtype=torch.int64)
     for row, sequence in enumerate(sequences):
         ids[row, : len(sequence)] = torch.tensor(sequence)
@@ -121,27 +113,27 @@ def _forward(model: PreTrainedModel, answers: Sequence[Answer], low_precision: b
         hidden=torch.cat([hidden[row, : len(sequence)] for row, sequence in enumerate(sequences)]),
         tokens=torch.tensor([token for sequence in sequences for token in sequence]),
         lengths=torch.tensor([len(sequence) for sequence in sequences]),
-        prompts=torch.tensor([len(answer.prompt_ids) for answer in answers]),
+        left=torch.tensor([count for conversation in conversations for count in conversation.left()]),
     )
 
 
-def _groups(answers: Sequence[Answer], tokens: int) -> Iterator[list[Answer]]:
-    """Consecutive answers of about `tokens` tokens, sorted by length within, at least one each."""
-    group: list[Answer] = []
+def _groups(conversations: Sequence[Conversation], tokens: int) -> Iterator[list[Conversation]]:
+    """Consecutive conversations of about `tokens` tokens, sorted by length within, at least one each."""
+    group: list[Conversation] = []
     held = 0
-    for answer in answers:
-        length = len(answer.prompt_ids) + len(answer.answer_ids)
-        if group and held + length > tokens:
-            yield sorted(group, key=lambda one: len(one.prompt_ids) + len(one.answer_ids))
+    for conversation in conversations:
+        if group and held + len(conversation.ids) > tokens:
+            yield sorted(group, key=lambda one: len(one.ids))
             group, held = [], 0
-        group.append(answer)
-        held += length
+        group.append(conversation)
+        held += len(conversation.ids)
     if group:
-        yield sorted(group, key=lambda one: len(one.prompt_ids) + len(one.answer_ids))
+        yield sorted(group, key=lambda one: len(one.ids))
 
 
-def _key(answer: Answer) -> int:
-    text = f"{list(answer.prompt_ids)}|{list(answer.answer_ids)}".encode()
+def _key(conversation: Conversation) -> int:
+    """Of the tokens alone: hidden states do not depend on who wrote them."""
+    text = ",".join(map(str, conversation.ids)).encode()
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "big", signed=True)
 
 
@@ -154,12 +146,13 @@ def _read(path: Path, names: Sequence[str]) -> list[Tensor]:
         with safe_open(path, framework="pt") as shard:
             return [shard.get_tensor(name) for name in names]
     except (OSError, SafetensorError) as error:
-        raise MedusaError(f"{path} is damaged; delete it and start again with --resume.") from error
+        raise MedusaError(f"{path} is damaged; delete it and resume the run.") from error
 
 
-def _write(path: Path, states: HiddenStates, keys: Tensor) -> None:
-    """In one move, so that a killed run leaves no half shard."""
+def _write(path: Path, states: HiddenStates, conversations: Sequence[Conversation]) -> None:
+    """In one move, so that a killed run leaves no half shard. Who wrote what is not stored: the data says it."""
     temporary = path.with_suffix(".tmp")
-    tensors = {name: getattr(states, name) for name in HiddenStates.__slots__}
-    save_file({**tensors, "tokens": states.tokens.int(), "keys": keys}, temporary)
+    keys = torch.tensor([_key(conversation) for conversation in conversations], dtype=torch.int64)
+    tensors = {"hidden": states.hidden, "tokens": states.tokens.int(), "lengths": states.lengths, "keys": keys}
+    save_file(tensors, temporary)
     os.replace(temporary, path)

@@ -18,7 +18,7 @@ from medusa_chat.engine.errors import MedusaError
 from medusa_chat.heads.medusa import MedusaHeads, restrict
 from medusa_chat.training import hidden
 from medusa_chat.training.accuracy import Accuracy, measure
-from medusa_chat.training.answers import Answer, check_ids, held_out
+from medusa_chat.training.conversations import Conversation, check_ids, held_out
 from medusa_chat.training.hidden import HiddenStates
 from medusa_chat.training.loss import sparse_cross_entropy
 from medusa_chat.training.recipe import LOSS_DECAY, Recipe
@@ -56,7 +56,7 @@ class Trained:
 
 
 def prepare(
-    backbone: Backbone, answers: Sequence[Answer], folder: Path, recipe: Recipe, report: Report
+    backbone: Backbone, conversations: Sequence[Conversation], folder: Path, recipe: Recipe, report: Report
 ) -> tuple[Material, int]:
     """Hidden states (computed where they are missing), held-out split, vocabulary and targets.
 
@@ -66,19 +66,19 @@ def prepare(
     Raises:
         MedusaError: the answers belong to another model, or too few are left for one of the two parts.
     """
-    check_ids(answers, backbone.vocab_size)
+    check_ids(conversations, backbone.vocab_size)
     hidden.compute(
         backbone.model,
-        answers,
+        conversations,
         folder,
         low_precision=recipe.low_precision,
         on_progress=lambda done, of: report("hidden states", done, of, ""),
     )
-    test = [answer for answer in answers if held_out(answer, recipe.held_out)]
-    train = [answer for answer in answers if not held_out(answer, recipe.held_out)]
+    test = [one for one in conversations if held_out(one, recipe.held_out)]
+    train = [one for one in conversations if not held_out(one, recipe.held_out)]
     if not test or not train:
         raise MedusaError(
-            f"{len(answers)} answers leave {len(train)} to train on and {len(test)} to measure with; give more answers."
+            f"{len(conversations)} conversations leave {len(train)} to train on and {len(test)} to measure with; give more data."
         )
     parts = [hidden.load(folder, part) for part in (train, test)]
     vocab_size = backbone.vocab_size
@@ -95,7 +95,9 @@ def prepare(
     return Material(parts[0], targets[0], parts[1], targets[1], token_map), len(train)
 
 
-def train(backbone: Backbone, answers: Sequence[Answer], folder: Path, recipe: Recipe, report: Report) -> Trained:
+def train(
+    backbone: Backbone, conversations: Sequence[Conversation], folder: Path, recipe: Recipe, report: Report
+) -> Trained:
     """Train heads in a run folder; goes on from its checkpoint when there is one.
 
     The folder holds hidden states, a checkpoint and log.jsonl. An interrupted run that goes on gives the same heads
@@ -109,7 +111,7 @@ def train(backbone: Backbone, answers: Sequence[Answer], folder: Path, recipe: R
             f"This model's embedding is {backbone.embedding.shape[1]} wide, its hidden state {backbone.hidden_size}; "
             "train with --no-see-root."
         )
-    material, train_answers = prepare(backbone, answers, folder / "hidden", recipe, report)
+    material, train_answers = prepare(backbone, conversations, folder / "hidden", recipe, report)
     weight: Tensor = backbone.output_layer.weight  # type: ignore[assignment]
     heads = MedusaHeads.fresh(
         weight.float(),
@@ -121,7 +123,7 @@ def train(backbone: Backbone, answers: Sequence[Answer], folder: Path, recipe: R
     )
     heads.dropout = recipe.dropout
     optimiser = torch.optim.AdamW(heads.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.95), weight_decay=0.0)
-    positions = material.train_targets.positions(recipe.heads)
+    positions = material.train_targets.positions()
     steps = max(1, round(recipe.epochs * len(positions) / recipe.batch))
     start, smooth = _restore(folder / CHECKPOINT, heads, optimiser)
     with (folder / LOG).open("a", encoding="utf-8") as log:

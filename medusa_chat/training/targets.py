@@ -21,10 +21,8 @@ class Targets:
 
     columns: Tensor
     """[tokens] int64: the token's own column, -1 where the heads do not know it."""
-    answers: Tensor
-    """[tokens] bool: the token belongs to an answer, its end token included."""
-    remaining: Tensor
-    """[tokens] int64: tokens of the same conversation after this one; no target lies past the end."""
+    left: Tensor
+    """[tokens] int64: tokens of the same answer after this one as a root; no target lies past its end."""
     teacher_columns: Tensor
     """[tokens, m] int16 or int32: the columns most likely to follow this token, by the backbone."""
     teacher_odds: Tensor
@@ -33,8 +31,9 @@ class Targets:
     def batch(self, positions: Tensor, heads: int, soft_share: float) -> tuple[Tensor, Tensor]:
         """Targets of all heads at some positions, as sparse distributions.
 
-        Head k (from 1) at position t answers for token t+1+k, if that belongs to an answer. Its target mixes that
-        token (share 1 - soft_share) with the distribution the backbone gave for it, the tokens between being known.
+        Position t is that of a hidden state, t+1 that of the root. Head k (from 1) answers for token t+1+k, if that
+        belongs to the answer the root stands in or right before. Its target mixes that token (share 1 - soft_share)
+        with the distribution the backbone gave for it, the tokens between being known.
 
         Returns:
             columns [heads, positions, m+1] int64 and mass [heads, positions, m+1] float32; the mass of a row is 0
@@ -50,15 +49,14 @@ class Targets:
         return columns, torch.cat([hard_mass[..., None], soft_mass], dim=-1)
 
     def exists(self, positions: Tensor, heads: int) -> Tensor:
-        """[heads, positions] bool: head k's token t+1+k is there and belongs to an answer."""
+        """[heads, positions] bool: head k's token t+1+k is there and belongs to the root's answer."""
         ahead = torch.arange(1, heads + 1)[:, None]
-        inside = ahead < self.remaining[positions]
-        return inside & self.answers[torch.where(inside, positions + ahead + 1, 0)]
+        return ahead <= self.left[(positions + 1).clamp(max=len(self.left) - 1)]
 
-    def positions(self, heads: int) -> Tensor:
-        """All positions where at least one head has something to answer for."""
-        everywhere = torch.arange(len(self.columns))
-        return everywhere[self.exists(everywhere, heads).any(dim=0)]
+    def positions(self) -> Tensor:
+        """All positions where a head has something to answer for: then the first one has."""
+        everywhere = torch.arange(len(self.columns) - 1)
+        return everywhere[self.exists(everywhere, 1)[0]]
 
 
 def frequent_tokens(states: HiddenStates, count: int, always: frozenset[int], vocab_size: int) -> Tensor:
@@ -95,18 +93,12 @@ def build_targets(
             on_progress(min(start + _ROWS, len(states.tokens)), len(states.tokens))
     return Targets(
         columns=columns[states.tokens],
-        answers=answer_mask(states),
-        remaining=states.lengths.repeat_interleave(states.lengths) - 1 - places(states),
+        left=states.left,
         teacher_columns=torch.cat(teacher_columns),
         teacher_odds=torch.cat(teacher_odds),
     )
 
 
-def places(states: HiddenStates) -> Tensor:
-    """[tokens] int64: place within the conversation, from 0."""
-    starts = states.lengths.cumsum(dim=0) - states.lengths
-    return torch.arange(len(states.tokens)) - starts.repeat_interleave(states.lengths)
-
-
 def answer_mask(states: HiddenStates) -> Tensor:
-    return places(states) >= states.prompts.repeat_interleave(states.lengths)
+    """[tokens] bool: the token belongs to an answer, its end token included."""
+    return torch.cat([states.left.new_zeros(1), states.left[:-1]]) > 0

@@ -16,7 +16,7 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import Decoding
 from medusa_chat.host.session import Session
-from medusa_chat.training.answers import Answer
+from medusa_chat.training.conversations import Conversation
 
 PROMPT = [3, 50, 60, 70, 80, 90]
 
@@ -97,27 +97,29 @@ def test_what_is_no_operator_is_the_pass_or_python():
     assert found.in_operators_ms + found.verify_outside_ms + found.python_ms == found.total_ms
 
 
-def logits(backbone: Backbone, answer: Answer) -> torch.Tensor:
+def logits(backbone: Backbone, text: Conversation) -> torch.Tensor:
     """Of each token of the answer, by one whole pass."""
-    ids = torch.tensor([[*answer.prompt_ids, *answer.answer_ids]])
+    ids = torch.tensor([text.ids])
     backbone.model.set_attn_implementation("eager")
     with torch.no_grad():
         rows = backbone.model(ids).logits[0].double().log_softmax(dim=1)
-    return rows[len(answer.prompt_ids) - 1 : -1]
+    return torch.cat([rows[start - 1 : end - 1] for start, end in text.answers])
 
 
-def answers(count: int, length: int) -> list[Answer]:
+def answers(count: int, length: int) -> list[Conversation]:
     ids = torch.randint(0, 120, (count, length + 5), generator=torch.Generator().manual_seed(1)).tolist()
-    return [Answer(tuple(row[:5]), tuple(row[5:])) for row in ids]
+    return [Conversation.single(row[:5], row[5:]) for row in ids]
 
 
 def test_drift_is_what_whole_passes_say():
-    texts = [*answers(2, 70), *answers(1, 3)]
+    texts = [*answers(1, 70), Conversation(tuple(range(5, 85)), ((4, 50), (60, 80))), *answers(1, 3)]
     found = drift(small_backbone(seed=3), small_backbone(seed=4), texts)
     left = torch.cat([logits(small_backbone(seed=3), text) for text in texts])
     right = torch.cat([logits(small_backbone(seed=4), text) for text in texts])
-    said = torch.tensor([token for text in texts for token in text.answer_ids])[:, None]
-    assert found.tokens == 143
+    said = torch.tensor([token for text in texts for start, end in text.answers for token in text.ids[start:end]])[
+        :, None
+    ]
+    assert found.tokens == 70 + 66 + 3
     assert found.kl == pytest.approx(float((left.exp() * (left - right)).sum(dim=1).mean()), rel=1e-4)
     assert found.kl_p99 > found.kl > 0
     assert log(found.perplexity) == pytest.approx(-float(right.gather(1, said).mean()), rel=1e-4)

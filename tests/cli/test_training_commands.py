@@ -21,7 +21,8 @@ def answered(medusa: Any, headless_model: str, tmp_path: Path) -> Path:
         "--batch", "8", "--limit", "20",
     )  # fmt: skip
     assert (ended.code, ended.out) == (0, "")
-    assert "20 of 20 prompts answered" in ended.err
+    assert "20 of 20 conversations" in ended.err
+    assert "answer tokens in 20 answers" in ended.err
     return out
 
 

@@ -14,6 +14,7 @@ from medusa_chat.engine.shapes.calibration import Calibration
 from medusa_chat.engine.shapes.dynamic import DynamicShape
 from medusa_chat.heads import MedusaHeads
 from medusa_chat.training.calibrate import accuracy, calibrate
+from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.guess_table import GuessTable, tabulate
 from medusa_chat.training.hidden import HiddenStates
 from medusa_chat.training.reliability import fit, reliability
@@ -98,9 +99,11 @@ def test_nothing_measured_means_nothing_corrected() -> None:
 def states_of(lengths: Sequence[int], prompts: Sequence[int]) -> HiddenStates:
     torch.manual_seed(8)
     count = sum(lengths)
-    return HiddenStates(
-        torch.randn(count, 32).half(), torch.randint(2, 120, (count,)), torch.tensor(lengths), torch.tensor(prompts)
-    )
+    tokens = torch.randint(2, 120, (count,))
+    pieces = zip(torch.split(tokens, list(lengths)), prompts, strict=True)
+    said = [Conversation.single(piece[:prompt].tolist(), piece[prompt:].tolist()) for piece, prompt in pieces]
+    left = torch.tensor([count for one in said for count in one.left()])
+    return HiddenStates(torch.randn(count, 32).half(), tokens, torch.tensor(lengths), left)
 
 
 def test_table_rows_are_the_places_where_a_step_can_begin() -> None:
@@ -117,6 +120,19 @@ def test_table_rows_are_the_places_where_a_step_can_begin() -> None:
     guesses = heads.guess(states.hidden[1].float(), int(states.tokens[2]), 3, 120)
     assert torch.equal(made.tokens[0], guesses.tokens)
     torch.testing.assert_close(made.probabilities[0], guesses.probabilities)
+
+
+def test_every_answer_of_a_conversation_has_rows_and_nothing_else_has() -> None:
+    torch.manual_seed(3)
+    one = Conversation(tuple(torch.randint(2, 120, (14,)).tolist()), ((3, 6), (9, 11), (11, 14)))
+    states = HiddenStates(
+        torch.randn(14, 32).half(), torch.tensor(one.ids), torch.tensor([14]), torch.tensor(one.left())
+    )
+    made = tabulate(MedusaHeads.fresh(small_backbone().output_layer.weight, count=2), states, 120)
+    # Roots 2, 3, 4 of the first answer, 8 and 9 of the second, 10, 11 and 12 of the third.
+    assert made.left.tolist() == [3, 2, 1, 2, 1, 3, 2, 1]
+    assert made.answer_starts == (0, 3, 5)
+    assert (made.ranks[:, 1] >= 0).tolist() == [True, True, False, True, False, True, True, False]
 
 
 def test_calibration_of_heads_is_whole_and_survives_saving(tmp_path: Path) -> None:

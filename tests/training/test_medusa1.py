@@ -16,7 +16,7 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.training import hidden, medusa1
 from medusa_chat.training.accuracy import measure
-from medusa_chat.training.answers import Answer
+from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.medusa1 import learning_rate, train
 from medusa_chat.training.recipe import Recipe
 
@@ -27,11 +27,11 @@ def silent(_stage: str, _done: int, _of: int, _note: str) -> None:
     """Progress nobody looks at."""
 
 
-def counting() -> list[Answer]:
+def counting() -> list[Conversation]:
     """Answers that count on round a ring of 20 tokens: every later token follows from the one before."""
     ring = [10 + 5 * place for place in range(20)]
     return [
-        Answer(
+        Conversation.single(
             (ring[start % 20 - 1], ring[start % 20]),
             tuple(ring[(start + step) % 20] for step in range(1, 9 + start % 7)),
         )
@@ -52,21 +52,21 @@ def test_every_head_learns_a_copy_task_by_heart(tmp_path: Path, own_output: bool
 
 
 def test_an_interrupted_run_ends_like_an_uninterrupted_one(
-    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(medusa1, "CHECKPOINT_EVERY", 7)
-    whole = train(backbone, answers, tmp_path / "whole", RECIPE, silent)
+    whole = train(backbone, conversations, tmp_path / "whole", RECIPE, silent)
 
     def stop(stage: str, done: int, _of: int, _note: str) -> None:
         if stage == "training" and done == 17:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(backbone, answers, tmp_path / "broken", RECIPE, stop)
+        train(backbone, conversations, tmp_path / "broken", RECIPE, stop)
     seen: list[int] = []
     resumed = train(
         backbone,
-        answers,
+        conversations,
         tmp_path / "broken",
         RECIPE,
         lambda stage, done, _of, _note: seen.append(done) if stage == "training" else None,
@@ -77,10 +77,12 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(
     assert whole.accuracy == resumed.accuracy
 
 
-def test_a_run_reports_and_logs_what_it_does(tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]) -> None:
+def test_a_run_reports_and_logs_what_it_does(
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
+) -> None:
     stages: dict[str, tuple[int, int]] = {}
     trained = train(
-        backbone, answers, tmp_path, RECIPE, lambda stage, done, of, _note: stages.__setitem__(stage, (done, of))
+        backbone, conversations, tmp_path, RECIPE, lambda stage, done, of, _note: stages.__setitem__(stage, (done, of))
     )
     assert list(stages) == ["hidden states", "soft targets", "training"]
     assert all(done == of for done, of in stages.values())
@@ -92,26 +94,26 @@ def test_a_run_reports_and_logs_what_it_does(tmp_path: Path, backbone: Backbone,
 
 
 def test_conversations_held_out_are_not_trained_on(
-    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
 ) -> None:
-    material, count = medusa1.prepare(backbone, answers, tmp_path, RECIPE, silent)
-    assert count + len(material.test.lengths) == len(answers)
+    material, count = medusa1.prepare(backbone, conversations, tmp_path, RECIPE, silent)
+    assert count + len(material.test.lengths) == len(conversations)
 
-    def prompts(states: hidden.HiddenStates) -> set[tuple[int, ...]]:
-        pieces = torch.split(states.tokens, states.lengths.tolist())
-        return {tuple(piece[:size].tolist()) for piece, size in zip(pieces, states.prompts.tolist(), strict=True)}
+    def whole(states: hidden.HiddenStates) -> set[tuple[int, ...]]:
+        return {tuple(piece.tolist()) for piece in torch.split(states.tokens, states.lengths.tolist())}
 
-    assert not prompts(material.train) & prompts(material.test)
+    assert not whole(material.train) & whole(material.test)
+    assert whole(material.train) | whole(material.test) == {one.ids for one in conversations}
 
 
 def test_hidden_states_are_those_of_the_backbone_and_computed_once(
-    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hidden, "SHARD_TOKENS", 100)
-    hidden.compute(backbone.model, answers[:20], tmp_path)
+    hidden.compute(backbone.model, conversations[:20], tmp_path)
     files = sorted(path.name for path in tmp_path.iterdir())
     assert len(files) > 1
-    states = hidden.load(tmp_path, answers[3:5])
+    states = hidden.load(tmp_path, conversations[3:5])
     for tokens, rows in zip(
         torch.split(states.tokens, states.lengths.tolist()),
         torch.split(states.hidden, states.lengths.tolist()),
@@ -122,40 +124,40 @@ def test_hidden_states_are_those_of_the_backbone_and_computed_once(
             backbone.prefill([token])
             torch.testing.assert_close(rows[place].float(), backbone.last_hidden, atol=2e-3, rtol=2e-3)
     told: list[tuple[int, int]] = []
-    hidden.compute(backbone.model, answers[:25], tmp_path, on_progress=lambda done, of: told.append((done, of)))
-    new = sum(len(one.prompt_ids) + len(one.answer_ids) for one in answers[20:25])
+    hidden.compute(backbone.model, conversations[:25], tmp_path, on_progress=lambda done, of: told.append((done, of)))
+    new = sum(len(one.ids) for one in conversations[20:25])
     assert told[-1][0] == told[-1][1]
     assert told[0][1] - told[0][0] < new
-    with pytest.raises(MedusaError, match="lacks the hidden states of 35 answers"):
-        hidden.load(tmp_path, answers)
+    with pytest.raises(MedusaError, match="lacks the hidden states of 35 conversations"):
+        hidden.load(tmp_path, conversations)
 
 
-def test_a_damaged_shard_is_named(tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]) -> None:
-    hidden.compute(backbone.model, answers[:3], tmp_path)
+def test_a_damaged_shard_is_named(tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]) -> None:
+    hidden.compute(backbone.model, conversations[:3], tmp_path)
     (shard,) = tmp_path.iterdir()
     shard.write_bytes(shard.read_bytes()[:-10])
     with pytest.raises(MedusaError, match="is damaged"):
-        hidden.load(tmp_path, answers[:3])
+        hidden.load(tmp_path, conversations[:3])
 
 
 def test_a_loss_that_is_not_finite_stops_with_advice(
-    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
 ) -> None:
     with pytest.raises(MedusaError, match="smaller --learning-rate"):
-        train(backbone, answers, tmp_path, replace(RECIPE, learning_rate=1e38), silent)
+        train(backbone, conversations, tmp_path, replace(RECIPE, learning_rate=1e38), silent)
 
 
 def test_a_checkpoint_of_another_recipe_is_refused(
-    tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
 ) -> None:
-    train(backbone, answers, tmp_path, replace(RECIPE, epochs=0.2), silent)
+    train(backbone, conversations, tmp_path, replace(RECIPE, epochs=0.2), silent)
     with pytest.raises(MedusaError, match="does not fit this run"):
-        train(backbone, answers, tmp_path, replace(RECIPE, epochs=0.2, layers=3), silent)
+        train(backbone, conversations, tmp_path, replace(RECIPE, epochs=0.2, layers=3), silent)
 
 
-def test_too_few_answers_are_refused(tmp_path: Path, backbone: Backbone, answers: Sequence[Answer]) -> None:
-    with pytest.raises(MedusaError, match="1 answers leave"):
-        train(backbone, answers[:1], tmp_path, RECIPE, silent)
+def test_too_few_answers_are_refused(tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]) -> None:
+    with pytest.raises(MedusaError, match="1 conversations leave"):
+        train(backbone, conversations[:1], tmp_path, RECIPE, silent)
 
 
 def test_learning_rate_rises_then_falls() -> None:

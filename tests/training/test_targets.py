@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.hidden import HiddenStates
 from medusa_chat.training.loss import CHUNK, sparse_cross_entropy
 from medusa_chat.training.targets import Targets, build_targets, frequent_tokens
@@ -21,7 +22,7 @@ def states() -> HiddenStates:
         hidden=torch.randn(len(TOKENS), 8).half(),
         tokens=torch.tensor(TOKENS),
         lengths=torch.tensor([len(prompt) + len(answer) for prompt, answer in CONVERSATIONS]),
-        prompts=torch.tensor([len(prompt) for prompt, _ in CONVERSATIONS]),
+        left=torch.tensor([left for each in CONVERSATIONS for left in Conversation.single(*each).left()]),
     )
 
 
@@ -44,14 +45,29 @@ def test_labels_are_answer_tokens_with_the_end_token_and_nothing_past_the_end() 
     assert labels(targets(), 3) == [
         # place: 10    11  12  20   21    1     13  14  20   21    1     15  22    23
         [none, 20, 21, EOS, none, none, 20, 21, EOS, none, none, 23, none, none],
-        [20, 21, EOS, none, none, none, 21, EOS, none, none, none, none, none, none],
-        [21, EOS, none, none, none, none, EOS, none, none, none, none, none, none, none],
+        [none, 21, EOS, none, none, none, 21, EOS, none, none, none, none, none, none],
+        [none, EOS, none, none, none, none, EOS, none, none, none, none, none, none, none],
     ]
 
 
+def test_labels_stay_within_the_answer_the_root_stands_in() -> None:
+    none = None
+    ids = (10, 11, 20, 21, EOS, 12, 13, 20, 21, EOS)
+    said = Conversation(ids, ((2, 5), (7, 10)))
+    seen = HiddenStates(torch.randn(10, 8).half(), torch.tensor(ids), torch.tensor([10]), torch.tensor(said.left()))
+    which = build_targets(seen, torch.randn(32, 8), None, 32)
+    columns, mass = which.batch(torch.arange(10), 2, soft_share=0.0)
+    rows = [[int(columns[head, at, 0]) if mass[head, at, 0] else None for at in range(10)] for head in (0, 1)]
+    # Never a token of the person's (12, 13), and no answer is foretold from within the one before.
+    assert rows == [
+        [20, 21, EOS, none, none, 20, 21, EOS, none, none],
+        [21, EOS, none, none, none, 21, EOS, none, none, none],
+    ]
+    assert which.positions().tolist() == [0, 1, 2, 5, 6, 7]
+
+
 def test_training_visits_the_places_with_a_label_and_no_others() -> None:
-    assert targets().positions(3).tolist() == [0, 1, 2, 3, 6, 7, 8, 11]
-    assert targets().positions(1).tolist() == [1, 2, 3, 6, 7, 8, 11]
+    assert targets().positions().tolist() == [1, 2, 3, 6, 7, 8, 11]
 
 
 def test_tokens_unknown_to_the_heads_are_no_label() -> None:
