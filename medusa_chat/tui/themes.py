@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -40,7 +41,26 @@ MUTED_SHARE, FAINT_SHARE = 62, 34
 """How much of the foreground's colour lesser words and mere lines take, in percent, unless a theme says otherwise."""
 
 _KEYS = ("name", "dark", "ansi", "colors", "variables")
-_OWN_VARIABLES = frozenset({"muted", "faint"})
+TOKEN_HUES = {
+    "root": "foreground",
+    "head 1": "primary",
+    "head 2": "accent",
+    "head 3": "secondary",
+    "head 4": "warning",
+    "head 5+": "error",
+    "lookup": "success",
+    "recycle": "foreground",
+    "other": "foreground",
+}
+"""Which of a theme's colours the tokens of an answer take by how they were won, unless the theme says otherwise."""
+
+
+def token_variable(kind: str) -> str:
+    """What a theme calls the colour of such tokens: `token-head1` is that of head 1."""
+    return f"token-{kind.replace(' ', '').rstrip('+')}"
+
+
+_OWN_VARIABLES = frozenset({"muted", "faint", *map(token_variable, TOKEN_HUES)})
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _SHADED = re.compile(r"(?P<color>.+?)(?:\s+(?P<percent>\d{1,3})%)?")
 _STYLES = frozenset({"none", "not", "bold", "dim", "italic", "underline", "reverse", "strike"})
@@ -82,8 +102,13 @@ def read_theme(path: Path) -> Theme:
 
 
 def shades(foreground: str) -> dict[str, str]:
-    """The program's own variables, as a theme without them gets them."""
-    return {"muted": _shade(foreground, MUTED_SHARE), "faint": _shade(foreground, FAINT_SHARE)}
+    """The program's own variables, as a theme of which only this colour is known gets them."""
+    plain = {token_variable(kind): foreground for kind in TOKEN_HUES}
+    return {"muted": _shade(foreground, MUTED_SHARE), "faint": _shade(foreground, FAINT_SHARE), **plain}
+
+
+def _token_hues(colors: Mapping[str, str]) -> dict[str, str]:
+    return {token_variable(kind): colors[color] for kind, color in TOKEN_HUES.items()}
 
 
 def _shade(color: str, percent: int) -> str:
@@ -115,7 +140,7 @@ def _colors(table: Any, ansi: bool) -> dict[str, str]:
 def _variables(table: Any, colors: dict[str, str], ansi: bool) -> dict[str, str]:
     if not isinstance(table, dict):
         raise MedusaError("[variables] must be a table of colours.")
-    variables = shades(colors["foreground"])
+    variables = shades(colors["foreground"]) | _token_hues(colors)
     for key, value in table.items():
         if key not in _known_variables():
             close = get_close_matches(key, _known_variables(), n=1)

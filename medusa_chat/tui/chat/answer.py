@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalGroup
@@ -9,8 +11,10 @@ from textual.content import Content
 from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownStream
 
+from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.chat.message_view import MessageView
+from medusa_chat.tui.chat.token_view import TokenView
 from medusa_chat.tui.markup import frozen, parser
 from medusa_chat.tui.turn import Turn
 
@@ -30,6 +34,7 @@ class AnswerView(MessageView, VerticalGroup):
         self._written = 0
         self._ended = False
         self._stream: MarkdownStream | None = None
+        self._tokens: TokenView | None = None
 
     @property
     def said(self) -> str:
@@ -55,9 +60,11 @@ class AnswerView(MessageView, VerticalGroup):
 
     async def draw(self) -> bool:
         """Take over what is new, and close when the turn has ended; False while it is too early for that."""
+        self._draw_tokens()
         if self._ready and not self._ended:
             if self.turn.running:
-                await self._write()
+                if self._tokens is None:
+                    await self._write()
             else:
                 self._ended = True
                 await self._draw_end()
@@ -81,6 +88,39 @@ class AnswerView(MessageView, VerticalGroup):
         note = self.query_one(".note", Static)
         note.update(_note(self.turn))
         note.display = True
+
+    @property
+    def by_tokens(self) -> bool:
+        """Shown token by token."""
+        return self._tokens is not None
+
+    async def show_tokens(self, steps_of: Callable[[Turn], Awaitable[Sequence[TraceStep]]]) -> None:
+        """Show token by token how the answer was won; of one that has ended, `steps_of` knows the steps.
+
+        Raises:
+            MedusaError: they cannot be read.
+        """
+        if self._tokens is not None:
+            return
+        tokens = self._tokens = TokenView()
+        self.add_class("-tokens")
+        await self.mount(tokens, before=".note")
+        if self.turn.running:
+            self._draw_tokens()
+        else:
+            tokens.end(await steps_of(self.turn), self.turn.text)
+
+    async def show_text(self) -> None:
+        """As it was written again."""
+        if self._tokens is not None:
+            tokens, self._tokens = self._tokens, None
+            self.remove_class("-tokens")
+            await tokens.remove()
+            await self.draw()
+
+    def _draw_tokens(self) -> None:
+        if self._tokens is not None:
+            self._tokens.follow(self.turn)
 
     async def freeze(self) -> None:
         """Trade the live blocks for one widget; older turns cost next to nothing that way."""

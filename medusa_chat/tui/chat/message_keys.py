@@ -18,6 +18,10 @@ _ACTS = (
         "Y", "copy", "Copy message", id="message.copy",
         tooltip="Send the whole message to the terminal's clipboard, as it was written",
     ),
+    Binding(
+        "t", "screen.message_tokens", "Tokens", id="message.tokens",
+        tooltip="Show this answer token by token, each marked by how it was won, or as text again",
+    ),
 )  # fmt: skip
 """Further ones go here; `ChatScreen.chosen` is the turn they are about."""
 

@@ -20,8 +20,9 @@ from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Compos
 from medusa_chat.tui.chat.conversations import ConversationsScreen
 from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS, key_table
-from medusa_chat.tui.chat.reading import ReadingScreen
 from medusa_chat.tui.chat.status import StatusLine
+from medusa_chat.tui.chat.stepping import SteppingScreen
+from medusa_chat.tui.chat.token_screen import TokenScreen
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
 from medusa_chat.tui.dialogue import Dialogue, Effect
@@ -37,7 +38,7 @@ TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
-class ChatScreen(ReadingScreen):
+class ChatScreen(TokenScreen, SteppingScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
@@ -108,7 +109,7 @@ class ChatScreen(ReadingScreen):
         elif effect is Effect.LOADED:
             self._show_loaded()
         elif effect is Effect.FAILED and isinstance(event, Failed):
-            await self.query_one(Transcript).tell(event.advice)
+            await self.query_one(Transcript).tell(event.advice if self.dialogue.busy else self.dialogue.trouble or event.advice)
 
     def _show_loaded(self) -> None:
         if self.dialogue.loaded is not None:
@@ -139,6 +140,7 @@ class ChatScreen(ReadingScreen):
 
     async def _ask(self, question: str) -> None:
         self._view = await self.query_one(Transcript).add(self.dialogue.ask(question))
+        self.keep_token_view()
         self._dirty = True
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
 
@@ -162,17 +164,18 @@ class ChatScreen(ReadingScreen):
             return
         self.dialogue.leave()
         try:
-            turns = await self._journal.turns(chosen)
+            conversation, branches = await self._journal.recall(chosen)
         except MedusaError as error:
             self.notify(str(error), severity="error")
         else:
-            self.dialogue.go_on(chosen, turns)
-            await self._show(turns)
+            self.dialogue.go_on(conversation, branches)
+            await self._show(self.dialogue.turns)
 
     async def _show(self, turns: Sequence[Turn]) -> None:
         """Another conversation than before."""
         self._view = None
         await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns)
+        self.keep_token_view()
         composer = self.query_one(Composer)
         composer.hint(READY)
         composer.focus()
@@ -200,6 +203,14 @@ class ChatScreen(ReadingScreen):
     @on(KnobList.Turned)
     def _on_turned(self, event: KnobList.Turned) -> None:
         self.action_turn(event.knob, event.by)
+
+    def action_models(self) -> None:
+        """The screen stays once it was opened, so that a pull goes on while one chats."""
+        from medusa_chat.tui.models.screen import ModelsScreen
+
+        if not self.app.is_screen_installed("models"):
+            self.app.install_screen(ModelsScreen(self.dialogue), "models")
+        self.app.push_screen("models")
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(key_table()))
