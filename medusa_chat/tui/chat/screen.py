@@ -21,7 +21,6 @@ from medusa_chat.tui.chat.conversations import ConversationsScreen
 from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS, key_table
 from medusa_chat.tui.chat.status import StatusLine
-from medusa_chat.tui.chat.stepping import SteppingScreen
 from medusa_chat.tui.chat.token_screen import TokenScreen
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
@@ -38,7 +37,7 @@ TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
-class ChatScreen(TokenScreen, SteppingScreen):
+class ChatScreen(TokenScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
@@ -109,7 +108,7 @@ class ChatScreen(TokenScreen, SteppingScreen):
         elif effect is Effect.LOADED:
             self._show_loaded()
         elif effect is Effect.FAILED and isinstance(event, Failed):
-            await self.query_one(Transcript).tell(event.advice if self.dialogue.busy else self.dialogue.trouble or event.advice)
+            await self.query_one(Transcript).tell(event.advice)
 
     def _show_loaded(self) -> None:
         if self.dialogue.loaded is not None:
@@ -164,12 +163,12 @@ class ChatScreen(TokenScreen, SteppingScreen):
             return
         self.dialogue.leave()
         try:
-            conversation, branches = await self._journal.recall(chosen)
+            turns = await self._journal.turns(chosen)
         except MedusaError as error:
             self.notify(str(error), severity="error")
         else:
-            self.dialogue.go_on(conversation, branches)
-            await self._show(self.dialogue.turns)
+            self.dialogue.go_on(chosen, turns)
+            await self._show(turns)
 
     async def _show(self, turns: Sequence[Turn]) -> None:
         """Another conversation than before."""
@@ -203,14 +202,6 @@ class ChatScreen(TokenScreen, SteppingScreen):
     @on(KnobList.Turned)
     def _on_turned(self, event: KnobList.Turned) -> None:
         self.action_turn(event.knob, event.by)
-
-    def action_models(self) -> None:
-        """The screen stays once it was opened, so that a pull goes on while one chats."""
-        from medusa_chat.tui.models.screen import ModelsScreen
-
-        if not self.app.is_screen_installed("models"):
-            self.app.install_screen(ModelsScreen(self.dialogue), "models")
-        self.app.push_screen("models")
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(key_table()))
