@@ -8,7 +8,7 @@ from math import ceil
 
 from medusa_chat.bench.figures import BASELINE, Figures
 from medusa_chat.bench.summary import Summary
-from medusa_chat.bench.svg import FAINT, INK, Drawing
+from medusa_chat.pictures.svg import FAINT, INK, Drawing
 from medusa_chat.bench.table import shown
 
 # Told apart also by people who see few colours: Okabe and Ito's palette without its yellow, and darker ones after it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
@@ -27,6 +28,11 @@ class Drawing:
 
     def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str = INK, width: float = 1.0) -> None:
         self._add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, stroke_width=width)
+
+    def curve(self, points: Sequence[tuple[float, float]], stroke: str, width: float) -> None:
+        """Straight from point to point."""
+        places = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+        self._add("polyline", points=places, fill="none", stroke=stroke, stroke_width=width, stroke_linejoin="round")
 
     def text(
         self, x: float, y: float, text: str, *, size: float = 12, anchor: Anchor = "start", bold: bool = False
