@@ -56,8 +56,8 @@ def rename(db: Database, id: int, title: str) -> None:
 
 
 def set_system(db: Database, id: int, system: str) -> None:
-    """The system prompt of the answers to come."""
-    _set(db, id, "system", system)
+    """The system prompt of the answers to come; also of one deleted meanwhile, which its next message brings back."""
+    db.run("UPDATE conversation SET system = ? WHERE id = ?", system, id)
 
 
 def archive(db: Database, id: int, archived: bool = True) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum, auto
 
+from medusa_chat.chats.records import Conversation
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import Limits
 from medusa_chat.engine.statistics import Tally
@@ -27,6 +28,7 @@ from medusa_chat.host.messages import (
     StepTaken,
 )
 from medusa_chat.host.protocol import Engine
+from medusa_chat.tui.branches import Branches
 from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.knobs import Choices, knob, possible, why_unchanged
@@ -50,7 +52,11 @@ class Dialogue:
     """Turns events into state and wishes into requests. It knows no widget, so it can be tested without a screen."""
 
     def __init__(self, engine: Engine, model: str, journal: Journal) -> None:
+        self.branches = Branches()
         self.turns: list[Turn] = []
+        """Of the branch that is shown; the model reads these and no others."""
+        self.system = ""
+        """What the model is told before everything else."""
         self.choices = Choices()
         self.loaded: Loaded | None = None
         self.loading: Progress | None = Progress("starting the engine")
@@ -123,19 +129,36 @@ class Dialogue:
         return Effect.ENDED
 
     def ask(self, question: str) -> Turn:
-        """A new turn, sent at once or when the model is ready."""
-        for turn in self.turns:
-            if turn.kept.answer is not None:
-                turn.steps = []
-        self.stop_comparing()
-        self._answers += 1
-        self.turns.append(Turn(self._answers, question.strip()))
-        self._journal.ask(self.turns[-1])
-        if self.loading is None:
-            self._send()
-        else:
-            self.waiting = True
-        return self.turns[-1]
+        """A new turn at the end, sent at once or when the model is ready."""
+        turn = self._next(question.strip())
+        self._journal.ask(turn, self.current)
+        self.branches.append(turn)
+        return self._begin(turn)
+
+    # Branches grow and are walked only while no answer runs.
+
+    def reword(self, old: Turn, question: str) -> Turn:
+        """Ask another wording of a question in its place; the old one and what followed stay on their branch."""
+        turn = self._next(question.strip())
+        place = self.turns.index(old)
+        self._journal.ask(turn, self.turns[place - 1] if place else None)
+        self.branches.reword(old, turn)
+        return self._begin(turn)
+
+    def answer_again(self, old: Turn) -> Turn:
+        """Have the same question answered once more, in the place of the old answer."""
+        turn = self._next(old.question)
+        self._journal.ask_again(turn, old)
+        self.branches.answer_again(old, turn)
+        return self._begin(turn)
+
+    def walk(self, turn: Turn, by: int, question: bool) -> Turn | None:
+        """Show a sibling of a question or answer; returns the turn that stands there now, None where there is none."""
+        there = self.branches.walk(turn, by, question)
+        if there is not None:
+            self.turns = self.branches.shown
+            self._journal.choose(self.turns[-1])
+        return there
 
     def stop(self) -> bool:
         """End the running answer; True when it has ended already because it had never been sent."""
@@ -160,13 +183,18 @@ class Dialogue:
         """Start over."""
         self.leave()
         self._journal.start()
-        self.turns = []
+        self._take_up(Branches(), "")
 
-    def go_on(self, conversation: int, turns: list[Turn]) -> None:
+    def go_on(self, conversation: Conversation, branches: Branches) -> None:
         """Continue an earlier conversation."""
         self.leave()
-        self._journal.go_on(conversation)
-        self.turns = turns
+        self._journal.go_on(conversation.id)
+        self._take_up(branches, conversation.system)
+
+    def instruct(self, system: str) -> None:
+        """Another system prompt, from the next answer on."""
+        self.system = system.strip()
+        self._journal.instruct(self.system)
 
     def close(self) -> None:
         """Nothing more is said or asked; what was said is saved."""
@@ -268,9 +296,28 @@ class Dialogue:
             return Effect.ENDED
         return Effect.FAILED if failed.answer is None else Effect.NOTHING
 
+    def _next(self, question: str) -> Turn:
+        self._answers += 1
+        return Turn(self._answers, question)
+
+    def _begin(self, turn: Turn) -> Turn:
+        self.stop_comparing()
+        for other in self.branches.all:
+            if other.kept.answer is not None:
+                other.steps = []
+        self.turns = self.branches.shown
+        if self.loading is None:
+            self._send()
+        else:
+            self.waiting = True
+        return turn
+
+    def _take_up(self, branches: Branches, system: str) -> None:
+        self.branches, self.turns, self.system = branches, branches.shown, system
+
     def _send(self) -> None:
         turn = self.turns[-1]
         self.waiting = False
         turn.tally = Tally(plain_ms=self.loaded.plain_ms if self.loaded is not None else None)
-        messages = messages_of(self.turns)
+        messages = messages_of(self.turns, self.system)
         self._engine.send(Generate(turn.answer, messages, self.choices.sampling, self.choices.decoding, Limits()))

@@ -14,15 +14,18 @@ from typing import Any, TypeVar
 
 from medusa_chat.chats import conversations, messages
 from medusa_chat.chats.database import Database
-from medusa_chat.chats.records import Hit
+from medusa_chat.chats.entries import nowhere
+from medusa_chat.chats.records import Conversation, Hit
 from medusa_chat.chats.scribe import Scribe
 from medusa_chat.chats.search import search
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.host.messages import Loaded, StepTaken
 from medusa_chat.settings.paths import chats_file
-from medusa_chat.tui.keeping import ending_of, settings_of, trace_step, turns_of
+from medusa_chat.tui.branches import Branches
+from medusa_chat.tui.keeping import ending_of, settings_of, trace_step
 from medusa_chat.tui.knobs import Choices
+from medusa_chat.tui.recalling import branches_of
 from medusa_chat.tui.turn import Turn
 
 T = TypeVar("T")
@@ -63,6 +66,11 @@ class Journal:
 
     # The running conversation.
 
+    @property
+    def here(self) -> int | None:
+        """The running conversation, as soon as it is on the disk."""
+        return None if self._scribe is None else self._scribe.conversation
+
     def start(self) -> None:
         """A new conversation."""
         self._write(Scribe.start)
@@ -70,14 +78,24 @@ class Journal:
     def go_on(self, conversation: int) -> None:
         self._write(lambda scribe: scribe.go_on(conversation))
 
-    def ask(self, turn: Turn) -> None:
-        """A new turn; `turn.kept` follows when it is written."""
-        self._answering, self._length, self._settings, self._steps = True, 0, None, []
+    def ask(self, turn: Turn, above: Turn | None) -> None:
+        """A new turn below another one; `turn.kept` follows when it is written."""
+        self._begin()
+        place = nowhere if above is None else lambda: _end_of(above)
+        self._write(lambda scribe: scribe.ask(turn.question, place, lambda *ids: _keep(turn, *ids)))
 
-        def tell(question: int, answer: int) -> None:
-            turn.kept.question, turn.kept.answer = question, answer
+    def ask_again(self, turn: Turn, old: Turn) -> None:
+        """A new turn with the same question as an old one."""
+        self._begin()
+        self._write(lambda scribe: scribe.ask_again(lambda: old.kept.question, lambda *ids: _keep(turn, *ids)))
 
-        self._write(lambda scribe: scribe.ask(turn.question, tell))
+    def choose(self, leaf: Turn) -> None:
+        """Another branch is shown, down to this turn."""
+        self._write(lambda scribe: scribe.choose(lambda: _end_of(leaf)))
+
+    def instruct(self, system: str) -> None:
+        """Another system prompt."""
+        self._write(lambda scribe: scribe.instruct(system))
 
     def take(self, taken: StepTaken, choices: Choices, loaded: Loaded | None) -> None:
         """Steps of the running answer and the settings in force."""
@@ -112,15 +130,14 @@ class Journal:
         """
         return await self._read(lambda db: search(db, words, LISTED) if words.strip() else _newest(db))
 
-    async def turns(self, conversation: int) -> list[Turn]:
+    async def recall(self, conversation: int) -> tuple[Conversation, Branches]:
         """
         Raises:
             MedusaError: the conversation cannot be read.
         """
 
-        def read(db: Database) -> list[Turn]:
-            conversations.get(db, conversation)
-            return turns_of(messages.branch(db, conversation))
+        def read(db: Database) -> tuple[Conversation, Branches]:
+            return conversations.get(db, conversation), branches_of(messages.tree(db, conversation))
 
         return await self._read(read)
 
@@ -139,6 +156,9 @@ class Journal:
         await self._read(lambda db: conversations.restore(db, conversation))
 
     # On the thread.
+
+    def _begin(self) -> None:
+        self._answering, self._length, self._settings, self._steps = True, 0, None, []
 
     def _open(self) -> None:
         try:
@@ -191,6 +211,15 @@ class Journal:
             return work(self._db)
 
         return await asyncio.wrap_future(self._thread.submit(read))
+
+
+def _keep(turn: Turn, question: int, answer: int) -> None:
+    turn.kept.question, turn.kept.answer = question, answer
+
+
+def _end_of(turn: Turn) -> int | None:
+    """The message that stands last of a turn."""
+    return turn.kept.question if turn.kept.answer is None else turn.kept.answer
 
 
 def _newest(db: Database) -> list[Hit]:

@@ -45,6 +45,10 @@ class Turn:
     statistics: Statistics | None = None
     failure: str | None = None
     kept: Kept = field(default_factory=Kept)
+    wordings: tuple[int, int] = (1, 1)
+    """The question's place among its siblings, from 1, and how many those are; kept up to date by the branches."""
+    answers: tuple[int, int] = (1, 1)
+    """The answer's, likewise."""
     steps: list[StepRecord] = field(default_factory=list)
     """Of the newest answer; older ones have theirs on disk alone (`Dialogue.steps_of`)."""
     _pieces: list[str] = field(default_factory=list)
@@ -113,12 +117,12 @@ class Turn:
         self.steps.append(step)
 
 
-def messages_of(turns: list[Turn]) -> tuple[ChatMessage, ...]:
-    """What the model is to read: every turn with an answer, and the last question.
+def messages_of(turns: list[Turn], system: str = "") -> tuple[ChatMessage, ...]:
+    """What the model is to read: the system prompt if there is one, every turn with an answer, and the last question.
 
     A question that failed without a word stays on the screen only: two questions in a row break some chat templates.
     """
-    messages: list[ChatMessage] = []
+    messages = [ChatMessage("system", system)] if system else []
     for number, turn in enumerate(turns, start=1):
         last = number == len(turns)
         if last or turn.text:

@@ -163,12 +163,12 @@ class ChatScreen(TokenScreen):
             return
         self.dialogue.leave()
         try:
-            turns = await self._journal.turns(chosen)
+            conversation, branches = await self._journal.recall(chosen)
         except MedusaError as error:
             self.notify(str(error), severity="error")
         else:
-            self.dialogue.go_on(chosen, turns)
-            await self._show(turns)
+            self.dialogue.go_on(conversation, branches)
+            await self._show(self.dialogue.turns)
 
     async def _show(self, turns: Sequence[Turn]) -> None:
         """Another conversation than before."""
