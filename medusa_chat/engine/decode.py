@@ -11,6 +11,7 @@ import torch
 
 from medusa_chat.engine.acceptance.base import AcceptanceRule
 from medusa_chat.engine.backbone import Backbone, Readout
+from medusa_chat.engine.beliefs import beliefs
 from medusa_chat.engine.budget import Budget
 from medusa_chat.engine.drafters.base import DraftContext, Drafter
 from medusa_chat.engine.errors import MedusaError
@@ -46,7 +47,7 @@ def read_prompt(
     if wanted == backbone.ids and (backbone.last_hidden is not None or not wanted):
         return
     # At least one row is computed anew: the heads need the hidden state of the last one.
-    backbone.rewind(min(_common_prefix(backbone.ids, wanted), max(len(wanted) - 1, 0)))
+    backbone.rewind(min(common_prefix(backbone.ids, wanted), max(len(wanted) - 1, 0)))
     backbone.prefill(wanted[backbone.length :], on_progress)
 
 
@@ -85,7 +86,8 @@ def _step(
     clock.append(perf_counter())
     readout = backbone.verify(tree)
     clock.append(perf_counter())
-    verdict = rule.accept(sampler.posterior(ids, tree, readout.logits))
+    posterior = sampler.posterior(ids, tree, readout.logits)
+    verdict = rule.accept(posterior)
     clock.append(perf_counter())
     new = [*(tree.token_ids[node] for node in verdict.path[1:]), verdict.next_root]
     taken = _take(ending, new, backbone.context + 1 - len(ids))
@@ -94,7 +96,19 @@ def _step(
     backbone.commit(path)
     clock.append(perf_counter())
     ms = [1000.0 * (after - before) for before, after in pairwise(clock)]
-    return Step(index, tree, path, taken.tokens, Timings(*ms), verdict.reasons, taken.text, taken.finish), readout
+    step = Step(
+        index,
+        tree,
+        path,
+        taken.tokens,
+        Timings(*ms),
+        verdict.reasons,
+        # Behind the clock: decoding needs none of this.
+        beliefs(posterior) if sampler.explain else None,
+        taken.text,
+        taken.finish,
+    )
+    return step, readout
 
 
 def _take(ending: Ending, new: list[int], room: int) -> Taken:
@@ -105,5 +119,6 @@ def _take(ending: Ending, new: list[int], room: int) -> Taken:
     return taken
 
 
-def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many tokens both begin with."""
     return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))

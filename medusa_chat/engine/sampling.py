@@ -12,9 +12,9 @@ from transformers import (
     RepetitionPenaltyLogitsProcessor,
     TemperatureLogitsWarper,
     TopKLogitsWarper,
-    TopPLogitsWarper,
 )
 
+from medusa_chat.engine.nucleus import TopP
 from medusa_chat.engine.options import Sampling
 from medusa_chat.engine.tree import CandidateTree
 
@@ -25,8 +25,9 @@ class Sampler:
     def __init__(self, sampling: Sampling, device: torch.device | str = "cpu", *, explain: bool = True) -> None:
         """
         Args:
-            explain: whether exact rules say how likely the children were that fell: a softmax for every kept node, about
-                a hundredth of a small model's step, for whoever looks at it.
+            explain: whether exact rules say how likely the children were that fell (a softmax for every kept node, about
+                a hundredth of a small model's step), and steps what the backbone held of the whole tree, for whoever
+                looks at it.
         """
         self.explain = explain
         self.generator = torch.Generator(device)
@@ -118,14 +119,21 @@ class Posterior:
             chances.update(zip(children, shown.tolist(), strict=True))
         return [chances[node] for node in nodes]
 
+    def shown_scores(self, node: int) -> Tensor:
+        """[vocab_size] float32, for showing: the softmax of these is what `chances` and `beliefs` speak of. Not to be
+        changed."""
+        scores = self._penalised(node)
+        return scores if self._sampler.sampling.greedy else self._sampler.warpers(None, scores[None])[0]  # type: ignore[arg-type]
+
     def _shown(self, node: int) -> Tensor:
-        return self._penalised(node).softmax(dim=-1) if self._sampler.sampling.greedy else self.distribution(node)
+        greedy = self._sampler.sampling.greedy
+        return self.shown_scores(node).softmax(dim=-1) if greedy else self.distribution(node)
 
     def _warped(self, node: int) -> Tensor:
+        if not self._sampler.sampling.greedy:
+            return self.shown_scores(node).softmax(dim=-1)
         scores = self._penalised(node)
-        if self._sampler.sampling.greedy:
-            return torch.zeros_like(scores).scatter_(0, scores.argmax(keepdim=True), 1.0)
-        return self._sampler.warpers(None, scores[None])[0].softmax(dim=-1)  # type: ignore[arg-type]
+        return torch.zeros_like(scores).scatter_(0, scores.argmax(keepdim=True), 1.0)
 
     def _penalised(self, node: int) -> Tensor:
         scores = self._logits[node].float()
@@ -150,14 +158,14 @@ def _penalties(sampling: Sampling) -> LogitsProcessorList:
 
 
 def _warpers(sampling: Sampling) -> LogitsProcessorList:
-    """In transformers' order; each one only when it changes something."""
+    """In transformers' order; each one only when it changes something, and none of them looks at the token ids."""
     warpers = LogitsProcessorList()
     if sampling.temperature not in (0.0, 1.0):
         warpers.append(TemperatureLogitsWarper(sampling.temperature))
     if sampling.top_k > 0:
         warpers.append(TopKLogitsWarper(sampling.top_k))
     if sampling.top_p < 1.0:
-        warpers.append(TopPLogitsWarper(sampling.top_p))
+        warpers.append(TopP(sampling.top_p))
     if sampling.min_p > 0.0:
         warpers.append(MinPLogitsWarper(sampling.min_p))
     return warpers

@@ -22,6 +22,21 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
+class Beliefs:
+    """What the backbone held of a verified tree, one entry a node: under the warped distribution the rules use, at
+    temperature 0 under that of temperature 1."""
+
+    probabilities: tuple[float, ...]
+    """Of the node's token, at its parent; the root's is 1."""
+    entropies: tuple[float, ...]
+    """In nats, of the distribution after the node."""
+    favourites: tuple[int, ...]
+    """The likeliest token after the node."""
+    certainties: tuple[float, ...]
+    """Probability of that token."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What an acceptance rule decided about a verified tree."""
 
@@ -62,6 +77,8 @@ class Step:
     ms: Timings
     reasons: tuple[Rejection, ...] = ()
     """Empty where nobody wants to look (`Sampler.explain`)."""
+    beliefs: Beliefs | None = None
+    """None where nobody wants to look."""
     text: str = ""
     """What became showable in this step; half characters and possible stop strings are held back."""
     finish: Reason | None = None

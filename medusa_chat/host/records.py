@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from transformers import PreTrainedTokenizerBase
 
-from medusa_chat.engine.step import Step
+from medusa_chat.engine.step import Beliefs, Step
 from medusa_chat.engine.text.token_text import piece
 from medusa_chat.engine.tree import CandidateTree
-from medusa_chat.host.messages import RejectionRecord, StepRecord, TreeRecord
+from medusa_chat.host.messages import BeliefRecord, RejectionRecord, StepRecord, TreeRecord
 
 
 def step_record(step: Step, tokenizer: PreTrainedTokenizerBase) -> StepRecord:
@@ -27,6 +27,7 @@ def step_record(step: Step, tokenizer: PreTrainedTokenizerBase) -> StepRecord:
         ),
         finish=step.finish,
         plain_ms=step.plain_ms,
+        beliefs=None if step.beliefs is None else _belief_record(step.beliefs, tokenizer),
     )
 
 
@@ -37,4 +38,13 @@ def _tree_record(tree: CandidateTree, tokenizer: PreTrainedTokenizerBase) -> Tre
         scores=tree.probabilities,
         texts=tuple(piece(tokenizer, token) for token in tree.token_ids),
         sources=tree.sources,
+    )
+
+
+def _belief_record(beliefs: Beliefs, tokenizer: PreTrainedTokenizerBase) -> BeliefRecord:
+    return BeliefRecord(
+        probabilities=beliefs.probabilities,
+        entropies=beliefs.entropies,
+        favourites=tuple(piece(tokenizer, token) for token in beliefs.favourites),
+        certainties=beliefs.certainties,
     )

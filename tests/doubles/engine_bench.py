@@ -39,13 +39,14 @@ class Bench:
         eos: Sequence[int] = (),
         controls: Controls | None = None,
         before_step: Callable[[Controls], None] | None = None,
+        explain: bool = True,
         **sampling: Any,
     ) -> list[Step]:
         """All steps of one answer; checks after each that cache and tokens agree."""
         budget = FixedBudget(budget) if isinstance(budget, int) else budget
         controls = controls or Controls(drafter or Plain(), rule or Lossless(), budget)
         ending = Ending(Limits(max_tokens=max_tokens), frozenset(eos))
-        sampler = Sampler(Sampling(**sampling))
+        sampler = Sampler(Sampling(**sampling), explain=explain)
         steps, ids = [], list(prompt)
         if before_step is not None:
             before_step(controls)
