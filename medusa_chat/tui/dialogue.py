@@ -7,7 +7,6 @@ from enum import Enum, auto
 
 from medusa_chat.chats.records import Conversation
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.options import Limits
 from medusa_chat.engine.statistics import Tally
 from medusa_chat.host.messages import (
     Adjust,
@@ -29,9 +28,10 @@ from medusa_chat.host.messages import (
 )
 from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.branches import Branches
+from medusa_chat.tui.choices import Choices, possible
 from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.journal import Journal
-from medusa_chat.tui.knobs import Choices, knob, possible, why_unchanged
+from medusa_chat.tui.knobs import knob, why_unchanged
 from medusa_chat.tui.turn import Turn, messages_of
 
 _LENGTHS_WITHOUT_HEADS = 5
@@ -212,7 +212,7 @@ class Dialogue:
 
     def choose(self, choices: Choices) -> None:
         """Other settings as a whole; a running answer takes them up with its next step."""
-        adjusted = choices != self.choices
+        adjusted = (choices.decoding, choices.sampling) != (self.choices.decoding, self.choices.sampling)
         self.choices = choices
         if adjusted and self.busy and not self.waiting:
             self._engine.send(Adjust(choices.decoding, choices.sampling))
@@ -237,7 +237,9 @@ class Dialogue:
         self.paused = False
         plain_ms = self.loaded.plain_ms if self.loaded is not None else None
         self.comparison = Comparison(self._answers, messages, lanes, plain_ms)
-        self._engine.send(Compare(self._answers, tuple(messages), tuple(lanes), self.choices.sampling, Limits()))
+        self._engine.send(
+            Compare(self._answers, tuple(messages), tuple(lanes), self.choices.sampling, self.choices.limits)
+        )
         return self.comparison
 
     def stop_comparing(self) -> None:
@@ -320,4 +322,5 @@ class Dialogue:
         self.waiting = False
         turn.tally = Tally(plain_ms=self.loaded.plain_ms if self.loaded is not None else None)
         messages = messages_of(self.turns, self.system)
-        self._engine.send(Generate(turn.answer, messages, self.choices.sampling, self.choices.decoding, Limits()))
+        choices = self.choices
+        self._engine.send(Generate(turn.answer, messages, choices.sampling, choices.decoding, choices.limits))

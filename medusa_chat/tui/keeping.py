@@ -8,9 +8,9 @@ from typing import Any
 from medusa_chat.chats.entries import Ending
 from medusa_chat.chats.records import State
 from medusa_chat.chats.trace import Rejected, TraceStep
-from medusa_chat.engine.options import as_dict
+from medusa_chat.engine.options import Decoding, Limits, Sampling, as_dict
 from medusa_chat.host.messages import Loaded, StepRecord
-from medusa_chat.tui.knobs import Choices
+from medusa_chat.tui.choices import Choices
 from medusa_chat.tui.turn import Turn
 
 
@@ -32,8 +32,13 @@ def trace_step(record: StepRecord) -> TraceStep:
 
 def settings_of(choices: Choices, loaded: Loaded | None) -> dict[str, Any]:
     """What an answer is made with."""
+    parts: dict[str, Sampling | Decoding | Limits] = {
+        "sampling": choices.sampling,
+        "decoding": choices.decoding,
+        "limits": choices.limits,
+    }
     model = {} if loaded is None else {"model": loaded.model, "precision": loaded.precision, "device": loaded.device}
-    return {**model, "sampling": as_dict(choices.sampling), "decoding": as_dict(choices.decoding)}
+    return {**model, **{part: as_dict(options) for part, options in parts.items()}}
 
 
 def ending_of(turn: Turn, settings: dict[str, Any], steps: Sequence[TraceStep]) -> Ending:

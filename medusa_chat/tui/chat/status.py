@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.messages import Progress
-from medusa_chat.tui.knobs import Choices
+from medusa_chat.tui.choices import Choices
 from medusa_chat.tui.panel.lengths import sparkline
 from medusa_chat.tui.text import FAINT, MUTED, figure
 from medusa_chat.tui.turn import Turn

@@ -13,7 +13,8 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from medusa_chat.host.messages import Loaded
-from medusa_chat.tui.knobs import KNOBS, Choices, Knob
+from medusa_chat.tui.choices import Choices
+from medusa_chat.tui.knobs import KNOBS, Knob
 from medusa_chat.tui.text import MUTED, fitted
 
 _TWO_COLUMNS_FROM = 50

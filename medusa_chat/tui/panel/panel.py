@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.messages import Loaded, StepRecord
-from medusa_chat.tui.knobs import Choices
+from medusa_chat.tui.choices import Choices
 from medusa_chat.tui.panel.figures import Figures
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.lengths import Histogram, Sparkline
