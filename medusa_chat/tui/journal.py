@@ -149,6 +149,14 @@ class Journal:
         """
         return await self._read(lambda db: messages.steps_of(db, answer))
 
+    async def settings(self, answer: int) -> dict[str, Any] | None:
+        """What an answer was made with, by message id; None as long as it is being written.
+
+        Raises:
+            MedusaError: it cannot be read.
+        """
+        return await self._read(lambda db: messages.get(db, answer).settings)
+
     async def delete(self, conversation: int) -> None:
         await self._read(lambda db: conversations.delete(db, conversation))
 

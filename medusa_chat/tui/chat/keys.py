@@ -50,6 +50,18 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         "ctrl+o", "conversations", "Conversations", id="chat.conversations", priority=True, show=False,
         tooltip="Earlier conversations: search one, go on with it, delete it",
     ),
+    Binding(
+        "ctrl+g", "inspect", "Inspect", id="chat.inspect", priority=True, show=False,
+        tooltip="Walk through the steps of an answer: trees, probabilities, why guesses fell, and what if",
+    ),
+    Binding(
+        "alt+p", "pause", "Pause", id="chat.pause", priority=True, show=False,
+        tooltip="Hold the running answer after this step; again: let it go on",
+    ),
+    Binding(
+        "alt+n", "step_once", "One step", id="chat.step", priority=True, show=False,
+        tooltip="Let the answer take one more step and hold it there",
+    ),
     Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
     Binding(
         "f10,alt+t", "tokens", "Tokens", id="chat.tokens", priority=True, show=False, key_display="F10",

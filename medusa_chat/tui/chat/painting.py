@@ -71,6 +71,7 @@ class PaintedScreen(Screen[None]):
         self.query_one(StatusLine).show(
             Status(
                 stage=stage,
+                paused=dialogue.busy and dialogue.paused,
                 behind=not self.query_one(Transcript).following,
                 summary=None if panel else summary(dialogue.shown, dialogue.choices, dialogue.longest),
                 beat=self._ticks // BEAT_EVERY if stage is not None else 0,

@@ -17,6 +17,7 @@ from medusa_chat.tui.turn import Turn
 _BAR = 20
 _TREND = 12
 _WHEEL = "◐◓◑◒"
+_PAUSED = "  alt+n one step · alt+p goes on · ctrl+g inspects · esc stops"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Status:
     """All the line may speak of; the first that holds is shown."""
 
     stage: Progress | None = None
+    paused: bool = False
     behind: bool = False
     """The person reads further up."""
     summary: Content | None = None
@@ -47,6 +49,8 @@ class StatusLine(Static):
 def _line(status: Status) -> Content:
     if status.stage is not None:
         return _progress(status.stage, status.beat)
+    if status.paused:
+        return Content.assemble(("‖ paused", "bold $warning"), (_PAUSED, MUTED))
     if status.behind:
         return Content.assemble(("↓ more below", "bold $accent"), ("  ctrl+end follows again", MUTED))
     return status.summary or Content("")
