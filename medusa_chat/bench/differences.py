@@ -6,34 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from medusa_chat.host.partings import Difference, first_difference
+
 if TYPE_CHECKING:
-    from medusa_chat.engine.backbone import Backbone
     from medusa_chat.host.session import Session
 
 NEAR_TIE = {"torch.float32": 1e-3}
 NEAR_TIE_LOW_PRECISION = 0.1
 """Logit gaps below which rounding alone may turn a choice: the same row computed in a pass over more rows differs by
 about 1e-5 in float32, and by some hundredths in half precision."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    index: int
-    """Of the first token that differs."""
-    tokens: tuple[int | None, int | None]
-    """What stands there in the one and the other; None where an answer has already ended."""
-
-
-def first_difference(left: Sequence[int], right: Sequence[int]) -> Difference | None:
-    """None when both are the same."""
-    for index, pair in enumerate(zip(left, right, strict=False)):
-        if pair[0] != pair[1]:
-            return Difference(index, pair)
-    if len(left) == len(right):
-        return None
-    index = min(len(left), len(right))
-    longer = left if len(left) > index else right
-    return Difference(index, (longer[index], None) if longer is left else (None, longer[index]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +36,7 @@ def part(session: Session, prompt_ids: Sequence[int], left: Sequence[int], right
     difference = first_difference(left, right)
     if difference is None:
         return None
-    gap = _logit_gap(session.backbone, [*prompt_ids, *left[: difference.index]], difference)
+    gap = _gap(session, [*prompt_ids, *left[: difference.index]], difference)
     bound = NEAR_TIE.get(str(session.backbone.dtype), NEAR_TIE_LOW_PRECISION)
     one, other = (
         "" if token is None else str(session.tokenizer.decode([token], skip_special_tokens=False))
@@ -64,13 +45,10 @@ def part(session: Session, prompt_ids: Sequence[int], left: Sequence[int], right
     return Parting(difference.index, difference.tokens, (one, other), gap, gap is not None and abs(gap) <= bound)
 
 
-def _logit_gap(backbone: Backbone, before: Sequence[int], difference: Difference) -> float | None:
-    from medusa_chat.engine.decode import read_prompt
-    from medusa_chat.engine.tree import CandidateTree
+def _gap(session: Session, before: Sequence[int], difference: Difference) -> float | None:
+    from medusa_chat.engine.logit_gap import logit_gap
 
     left, right = difference.tokens
     if left is None or right is None:
         return None
-    read_prompt(backbone, before)
-    logits = backbone.verify(CandidateTree.root_only(before[-1])).logits[0]
-    return float(logits[left] - logits[right])
+    return logit_gap(session.backbone, before, left, right)

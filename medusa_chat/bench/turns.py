@@ -9,6 +9,7 @@ from statistics import median
 from medusa_chat.bench.conversation import most_tokens, prompt_of
 from medusa_chat.bench.decoders import OwnDecoder
 from medusa_chat.bench.suite import Question
+from medusa_chat.engine.decode import common_prefix
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import Decoding
 from medusa_chat.host.session import Session
@@ -55,7 +56,7 @@ def converse(session: Session, decoding: Decoding, turns: int, max_tokens: int) 
     decoder, said = OwnDecoder(session, decoding), list[tuple[int, ...]]()
     for turn in range(1, turns + 1):
         prompt = prompt_of(session, question, said)
-        kept = _common(prompt[:-1], session.backbone.ids) if said else 0
+        kept = common_prefix(prompt[:-1], session.backbone.ids) if said else 0
         answer = decoder.answer(prompt, max_tokens)
         said.append(answer.tokens)
         yield Turn(turn, len(prompt), len(prompt) - 1 - kept, answer.first_token)
@@ -77,8 +78,3 @@ def turn_figures(conversations: Sequence[Sequence[Turn]]) -> list[TurnFigures]:
 def growth(figures: Sequence[TurnFigures]) -> float | None:
     """The last turn's first token over the second's, which reads as much new text; None where there is no third."""
     return figures[-1].first_token_seconds / figures[1].first_token_seconds if len(figures) > 2 else None
-
-
-def _common(left: Sequence[int], right: Sequence[int]) -> int:
-    pairs = zip(left, right, strict=False)
-    return next((index for index, (one, other) in enumerate(pairs) if one != other), min(len(left), len(right)))

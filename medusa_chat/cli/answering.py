@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from medusa_chat.cli.records import Told
     from medusa_chat.engine.step import Step
+    from medusa_chat.host.comparison import Comparison
     from medusa_chat.host.session import Answer
 
 
@@ -30,6 +31,21 @@ def follow(answer: Answer, told: Told, on_step: Callable[[Step], None], on_rest:
                 told.text += rest
                 on_rest(rest)
                 return
+
+
+def follow_lanes(comparison: Comparison, answers: Sequence[Told]) -> None:
+    """Collect the steps of all lanes into their `answers`.
+
+    The first ctrl-c ends those that still run after the step it fell into; a second one interrupts at once.
+    """
+    with _first_interrupt() as interrupt:
+        for lane, step in comparison:
+            answers[lane].add(step)
+            if interrupt.came:
+                break
+    for lane, told in enumerate(answers):
+        if told.cut:
+            told.text += comparison.cancel(lane)
 
 
 @dataclass(slots=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +20,7 @@ from medusa_chat.engine.text.harmless import harmless
 if TYPE_CHECKING:
     from medusa_chat.bench.differences import Parting
     from medusa_chat.cli.records import Told
+    from medusa_chat.host.comparison import Comparison
     from medusa_chat.host.session import Session
 
 
@@ -47,45 +47,39 @@ def compare(prompt: str | None, **flags: Any) -> int:
 
     with Loading() as loading:
         session = open_session(flags, loading)
-        prompt_ids = session.prompt_ids(messages)
-        # Drawn once, so that all lanes draw the same numbers.
-        sampling = sampling if sampling.greedy or sampling.seed is not None else replace(sampling, seed=_fresh_seed())
-        answers = []
-        for lane in lanes:
-            loading(f"answering with {lane.decoder}", None)
-            answers.append(_answer(session, prompt_ids, sampling, lane, limits))
-            if answers[-1].reason == "cancelled":
-                break
+        comparison, answers = _race(session, messages, lanes, sampling, limits, loading)
     _hold_against_plain(answers)
-    cancelled = answers[-1].reason == "cancelled"
-    parting, other = (None, None) if cancelled else _first_parting(session, prompt_ids, answers)
+    found = _first_parting(comparison, answers)
+    cancelled = any(told.cut for told in answers)
     if flags["as_json"]:
-        from medusa_chat.cli.records import done_event
-
-        for told in answers:
-            emit(done_event(told, seed=sampling.seed))
-        if not cancelled:
-            emit(_verdict_event(answers[0], other, parting))
+        _emit(answers, found, comparison.sampling.seed, cancelled)
     else:
         _print(answers)
-        if not cancelled:
-            click.echo(_verdict_line(answers[0], other, parting))
+        click.echo(_verdict_line(answers, found, cancelled))
     return INTERRUPTED if cancelled else DONE
 
 
-def _fresh_seed() -> int:
-    return secrets.randbits(31)
-
-
-def _answer(session: Session, prompt_ids: list[int], sampling: Sampling, lane: Decoding, limits: Limits) -> Told:
-    from medusa_chat.cli.answering import follow
+def _race(
+    session: Session,
+    messages: list[dict[str, str]],
+    lanes: list[Decoding],
+    sampling: Sampling,
+    limits: Limits,
+    loading: Loading,
+) -> tuple[Comparison, list[Told]]:
+    from medusa_chat.cli.answering import follow_lanes
     from medusa_chat.cli.records import Told
     from medusa_chat.engine.statistics import Tally
+    from medusa_chat.host.comparison import Comparison
 
-    answer = session.start(prompt_ids, sampling, lane, limits)
-    told = Told(lane, answer.prompt_tokens, Tally(session.plain_ms))
-    follow(answer, told, on_step=lambda _step: None, on_rest=lambda _text: None)
-    return told
+    def reading(done: int, total: int) -> None:
+        loading("reading the prompt", done / total)
+
+    comparison = Comparison(session, session.prompt_ids(messages), lanes, sampling, limits, reading)
+    answers = [Told(lane, comparison.prompt_tokens, Tally(session.plain_ms)) for lane in lanes]
+    loading("answering, turn by turn", None)
+    follow_lanes(comparison, answers)
+    return comparison, answers
 
 
 def _hold_against_plain(answers: list[Told]) -> None:
@@ -96,35 +90,53 @@ def _hold_against_plain(answers: list[Told]) -> None:
             told.tally.plain_ms = plain_ms
 
 
-def _first_parting(session: Session, prompt_ids: list[int], answers: list[Told]) -> tuple[Parting | None, Told | None]:
-    """The earliest place where an answer leaves the first one, and whose answer that is."""
-    from medusa_chat.bench.differences import first_difference, part
+def _first_parting(comparison: Comparison, answers: list[Told]) -> tuple[Parting, Told] | None:
+    """The earliest place where an answer leaves the first one, and whose answer that is; None where none does, as far
+    as both got."""
+    from medusa_chat.bench.differences import part
+    from medusa_chat.host.partings import first_difference
 
     reference, *rest = answers
-    differences = [(first_difference(reference.tokens, told.tokens), told) for told in rest]
-    earliest = min(
-        (found for found in differences if found[0] is not None),
-        key=lambda found: found[0].index if found[0] else 0,
-        default=None,
-    )
-    if earliest is None:
-        return None, None
-    return part(session, prompt_ids, reference.tokens, earliest[1].tokens), earliest[1]
+    places: dict[int, Told] = {}
+    for told in rest:
+        difference = first_difference(reference.tokens, told.tokens, cut=(reference.cut, told.cut))
+        if difference is not None:
+            places.setdefault(difference.index, told)
+    if not places:
+        return None
+    index = min(places)
+    other = places[index]
+    parting = part(comparison.first, comparison.prompt_ids, reference.tokens[: index + 1], other.tokens[: index + 1])
+    return None if parting is None else (parting, other)
 
 
-def _verdict_event(reference: Told, other: Told | None, parting: Parting | None) -> dict[str, Any]:
+def _emit(answers: list[Told], found: tuple[Parting, Told] | None, seed: int | None, cancelled: bool) -> None:
+    """A script gets no verdict on answers that were cut short."""
+    from medusa_chat.cli.records import done_event
+
+    for told in answers:
+        emit(done_event(told, seed=seed))
+    if not cancelled:
+        emit(_verdict_event(answers[0], found))
+
+
+def _verdict_event(reference: Told, found: tuple[Parting, Told] | None) -> dict[str, Any]:
     first = None
-    if parting is not None and other is not None:
+    if found is not None:
+        parting, other = found
         first = {**asdict(parting), "decoders": [reference.decoder, other.decoder]}
     return {"event": "verdict", "identical": first is None, "first_difference": first}
 
 
-def _verdict_line(reference: Told, other: Told | None, parting: Parting | None) -> str:
+def _verdict_line(answers: list[Told], found: tuple[Parting, Told] | None, cancelled: bool) -> str:
     from medusa_chat.bench.table import describe
 
-    if parting is None or other is None:
-        return "All answers are identical, token for token."
-    return f"The answers differ: {describe(reference.decoder, other.decoder, parting)}."
+    if found is not None:
+        parting, other = found
+        return f"The answers differ: {describe(answers[0].decoder, other.decoder, parting)}."
+    if cancelled:
+        return "Stopped; as far as they got, the answers are identical, token for token."
+    return "All answers are identical, token for token."
 
 
 def _print(answers: list[Told]) -> None:

@@ -27,6 +27,11 @@ class Told:
         return self.decoding.decoder
 
     @property
+    def cut(self) -> bool:
+        """Stopped before it came to its end."""
+        return self.reason == "cancelled"
+
+    @property
     def lossy(self) -> bool:
         """Plain decoding drafts nothing a rule could let pass."""
         return self.decoding.lossy and self.decoder != "plain"

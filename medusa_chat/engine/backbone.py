@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import hashlib
 from collections.abc import Callable, Sequence
@@ -152,6 +153,19 @@ class Backbone:
             del self.ids[length:]
             self.last_hidden = None
         self._trial = None
+
+    @torch.inference_mode()
+    def fork(self, length: int) -> Backbone:
+        """Another sequence over the same weights, which begins with the first `length` rows of this one.
+
+        This one stays as it is, except that a tree on trial is not the other's. What it costs: see `Forward.fork`.
+        """
+        other = copy.copy(self)
+        other.forward = self.forward.fork(length)
+        other.ids = self.ids[:length]
+        other.last_hidden = self.last_hidden if length == self.length else None
+        other._trial = None
+        return other
 
     def fingerprint(self) -> str:
         """Names these weights, alike in every precision they are loaded in.

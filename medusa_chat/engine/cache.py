@@ -51,6 +51,16 @@ class TreeCacheLayer(CacheLayerMixin):  # type: ignore[no-untyped-call]
                 trial[:, :, :count] = trial.index_select(2, rows)
         self.length += count
 
+    def take_rows(self, source: TreeCacheLayer, count: int) -> None:
+        """Begin with copies of the first `count` committed rows of another layer of the same shape."""
+        if not source.is_initialized:
+            return
+        self.lazy_initialization(source.keys, source.values)
+        self._reserve(count)
+        self.keys[:, :, :count] = source.keys[:, :, :count]
+        self.values[:, :, :count] = source.values[:, :, :count]
+        self.length = count
+
     def _reserve(self, rows: int) -> None:
         if rows > self.keys.shape[2]:
             capacity = -(-rows // BLOCK_ROWS) * BLOCK_ROWS
@@ -96,6 +106,13 @@ class TreeCache(Cache):
             raise ValueError(f"cannot rewind to {length} rows: {self.length} are committed")
         for layer in self._rows:
             layer.length = length
+
+    def fork(self, length: int) -> TreeCache:
+        """Another cache that begins with copies of the first `length` committed rows."""
+        other = TreeCache(len(self._rows))
+        for own, layer in zip(self._rows, other._rows, strict=True):
+            layer.take_rows(own, length)
+        return other
 
 
 def _empty_like(states: Tensor, rows: int) -> Tensor:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from medusa_chat.host.messages import StepRecord, StepTaken
+from medusa_chat.host.messages import StepRecord
 
 INTERVAL = 1 / 30
 """Seconds between two messages: one for each frame of a screen painting 30 a second."""
 
 
 class Batch:
-    """Gathers the steps of one answer; each is sent once, in order.
+    """Gathers the steps of one answer, or of one lane; each is sent once, in order.
 
     A step that comes later than `interval` after the last message leaves at once, so the steps of a slow model are
     never held back; those of a fast one wait for the first step beyond it, or for `flush`.
@@ -20,13 +20,11 @@ class Batch:
 
     def __init__(
         self,
-        answer: int,
-        send: Callable[[StepTaken], None],
+        send: Callable[[tuple[StepRecord, ...]], None],
         *,
         interval: float = INTERVAL,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._answer = answer
         self._send = send
         self._interval = interval
         self._clock = clock
@@ -43,5 +41,5 @@ class Batch:
         if not self._steps:
             return
         steps, self._steps = tuple(self._steps), []
-        self._send(StepTaken(self._answer, steps))
+        self._send(steps)
         self._next = self._clock() + self._interval

@@ -9,7 +9,8 @@ import signal
 
 from medusa_chat.host.channel import Channel
 from medusa_chat.host.messages import Load
-from medusa_chat.host.serving import OnProgress, OpenSession, ServedSession, Service
+from medusa_chat.host.seam import OnProgress, OpenSession, ServedSession
+from medusa_chat.host.serving import Service
 from medusa_chat.settings import paths
 
 _QUIET = {

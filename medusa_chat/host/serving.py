@@ -5,72 +5,38 @@ from __future__ import annotations
 import gc
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.options import Decoding, Reason, Sampling
+from medusa_chat.engine.options import Reason
 from medusa_chat.engine.statistics import Tally
 from medusa_chat.host import failures
 from medusa_chat.host.batch import Batch
 from medusa_chat.host.channel import Channel
+from medusa_chat.host.commentary import Commentary
 from medusa_chat.host.inbox import Inbox
 from medusa_chat.host.messages import (
     Adjust,
+    Compare,
     Event,
     Failed,
     Finished,
     Generate,
     Load,
-    Loaded,
     Progress,
     Shutdown,
     Statistics,
-    StepRecord,
+    StepTaken,
 )
+from medusa_chat.host.seam import OpenSession, ServedAnswer, ServedSession
 from medusa_chat.host.steering import Steering, StoppedReadingError, reading_progress
 
 _logger = logging.getLogger(__name__)
 
-
-class ServedAnswer(Protocol):
-    """An answer on its way (`host.served` makes them from `host.session.Answer`)."""
-
-    @property
-    def prompt_tokens(self) -> int: ...
-
-    @property
-    def prefill_seconds(self) -> float: ...
-
-    def __iter__(self) -> Iterator[StepRecord]:
-        """One record a step. Leaving off between two steps is always safe."""
-        ...
-
-    def adjust(self, decoding: Decoding, sampling: Sampling | None) -> None:
-        """From the next step on. Raises MedusaError, and changes nothing, where this model cannot."""
-        ...
-
-    def cancel(self) -> str:
-        """End the answer; the text that was still held back."""
-        ...
-
-
-class ServedSession(Protocol):
-    """A loaded model."""
-
-    def loaded(self) -> Loaded: ...
-
-    def answer(self, request: Generate, on_progress: Callable[[int, int], None]) -> ServedAnswer:
-        """Starts an answer; `on_progress(done, total)` tells prompt tokens read and may raise to stop the reading."""
-        ...
-
-
-OnProgress = Callable[[str, float | None], None]
-"""Told the stage, and how much of it is done: 0..1, None while unknown."""
-
-OpenSession = Callable[[Load, OnProgress], ServedSession]
+S = TypeVar("S")
 
 
 class ScreenGoneError(Exception):
@@ -92,7 +58,7 @@ class Service:
         """Returns after `Shutdown`, or when the screen is gone."""
         with suppress(ScreenGoneError):
             while not isinstance(request := self._inbox.wait(), Shutdown):
-                if isinstance(request, Load | Generate):
+                if isinstance(request, Load | Generate | Compare):
                     failed = self._serve(request)
                     if failed is not None:
                         self._send(failed)
@@ -100,11 +66,13 @@ class Service:
                         if failed.kind == "memory":
                             _release_memory()
 
-    def _serve(self, request: Load | Generate) -> Failed | None:
+    def _serve(self, request: Load | Generate | Compare) -> Failed | None:
         """Returns what went wrong."""
         try:
             if isinstance(request, Load):
                 self._load(request)
+            elif isinstance(request, Compare):
+                self._compare(request)
             else:
                 self._answer(request)
         except ScreenGoneError:
@@ -112,7 +80,7 @@ class Service:
         except Exception as error:
             level = logging.INFO if isinstance(error, MedusaError) else logging.ERROR
             _logger.log(level, "%s failed", type(request).__name__, exc_info=True)
-            answer = request.answer if isinstance(request, Generate) else None
+            answer = None if isinstance(request, Load) else request.answer
             return failures.from_exception(error, answer=answer, loading=isinstance(request, Load), log=self._log)
         return None
 
@@ -125,11 +93,9 @@ class Service:
         self._send(self._session.loaded())
 
     def _answer(self, request: Generate) -> None:
-        session = self._session
-        if session is None:
-            raise MedusaError("No model is loaded; choose one first.")
+        session = self._loaded_session()
         answer = session.answer(request, reading_progress(self._inbox, self._send))
-        batch = Batch(request.answer, self._send)
+        batch = Batch(lambda steps: self._send(StepTaken(request.answer, steps)))
         tally = Tally(session.loaded().plain_ms)
         steering = Steering(self._inbox, lambda wanted: self._adjust(answer, wanted), batch.flush)
         reason: Reason = "cancelled"
@@ -142,6 +108,24 @@ class Service:
             batch.flush()
         held_back = answer.cancel() if reason == "cancelled" else ""
         self._send(Finished(request.answer, reason, _statistics(answer, tally), held_back))
+
+    def _compare(self, request: Compare) -> None:
+        session = self._loaded_session()
+        comparison = session.compare(request, reading_progress(self._inbox, self._send))
+        commentary = Commentary(request, comparison, session.loaded().plain_ms, self._send)
+        # What lanes decode with is what is compared: it stays.
+        steering = Steering(self._inbox, lambda _wanted: None, commentary.flush)
+        try:
+            for lane, step in _steered(comparison, steering):
+                commentary.add(lane, step)
+        finally:
+            commentary.flush()
+        commentary.close()
+
+    def _loaded_session(self) -> ServedSession:
+        if self._session is None:
+            raise MedusaError("No model is loaded; choose one first.")
+        return self._session
 
     def _adjust(self, answer: ServedAnswer, wanted: Adjust) -> None:
         """Options this model cannot follow (no heads) leave the answer as it was."""
@@ -157,13 +141,14 @@ class Service:
             raise ScreenGoneError from error
 
 
-def _steered(answer: ServedAnswer, steering: Steering) -> Iterator[StepRecord]:
-    """The steps a person lets happen."""
+def _steered(answer: Iterable[S], steering: Steering) -> Iterator[S]:
+    """The steps, or the turns, a person lets happen."""
     steps = iter(answer)
     try:
         while steering.next_step():
-            step = next(steps, None)
-            if step is None:
+            try:
+                step = next(steps)
+            except StopIteration:
                 return
             yield step
     except StoppedReadingError:

@@ -15,7 +15,7 @@ from medusa_chat.engine.acceptance import rule_for
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.budget import Budget, FixedBudget
 from medusa_chat.engine.cost import CostCurve, pass_ms, step_ms
-from medusa_chat.engine.decode import Controls, decode, read_prompt
+from medusa_chat.engine.decode import Controls, common_prefix, decode, read_prompt
 from medusa_chat.engine.drafters.lookup import Lookup
 from medusa_chat.engine.drafters.recycling import Recycling
 from medusa_chat.engine.live_budget import LiveBudget
@@ -142,6 +142,24 @@ class Session:
         """
         return Answer(self, prompt_ids, sampling, decoding, limits, on_progress, probe, explain)
 
+    def require(self, decoding: Decoding) -> None:
+        """
+        Raises:
+            MedusaError: the options ask for what this model cannot do.
+        """
+        drafters = Drafters(self.model, self.heads, self.calibration, {})
+        drafters.choose(decoding, decoding.budget or self.budget)
+
+    def lane(self, prompt_ids: Sequence[int]) -> Session:
+        """A session with a cache of its own over the same weights, for an answer beside others.
+
+        It begins with copies of the rows that this one holds of `prompt_ids`, and knows what was known right after
+        loading: heads, calibration and measured costs are shared, nothing learned from answers goes along or comes
+        back. What it costs is its cache (`Forward.fork`).
+        """
+        rows = common_prefix(self.backbone.ids, prompt_ids)
+        return replace(self, backbone=self.backbone.fork(rows), recycling={}, lookup=Lookup(), live={})
+
 
 class Answer:
     """One answer on its way; iterating it decodes."""
@@ -168,9 +186,9 @@ class Answer:
         if not session.lookup.resume(prompt_ids):
             session.lookup = Lookup()
         self._drafters = Drafters(session.model, session.heads, session.calibration, session.recycling, session.lookup)
+        self._controls = self._controls_for(decoding)
         for budget in session.live.values():
             budget.begin()
-        self._controls = self._controls_for(decoding)
 
     @property
     def seed(self) -> int:

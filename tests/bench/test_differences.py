@@ -2,26 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from medusa_chat.bench.differences import Difference, Parting, first_difference, part
+from medusa_chat.bench.differences import Parting, part
 from medusa_chat.bench.table import describe
 from medusa_chat.engine.options import Decoding, Limits, Sampling
+from medusa_chat.host.partings import Difference
 from medusa_chat.host.session import Session
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "found"),
-    [
-        ([], [], None),
-        ([1, 2], [1, 2], None),
-        ([1, 2, 3], [1, 9, 3], Difference(1, (2, 9))),
-        ([4], [5], Difference(0, (4, 5))),
-        ([1, 2], [1, 2, 3], Difference(2, (None, 3))),
-        ([1, 2, 3], [1, 2], Difference(2, (3, None))),
-        ([], [7], Difference(0, (None, 7))),
-    ],
-)
-def test_first_difference(left: list[int], right: list[int], found: Difference | None):
-    assert first_difference(left, right) == found
 
 
 def test_a_parting_names_texts_and_a_gap_and_leaves_the_session_usable(session: Session):

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from doubles.scripted_engine import LOADED
@@ -15,9 +15,13 @@ from doubles.step_records import steps_of
 
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import Decoding, Sampling
-from medusa_chat.host.messages import Generate, Load, Loaded, StepRecord
+from medusa_chat.host.messages import Compare, Generate, Lane, Load, Loaded, Parting, StepRecord
+from medusa_chat.host.partings import Difference
+from medusa_chat.host.race import fair_turns
 
 REPLY = "The capital of France is Paris, a city on the river Seine."
+
+OTHER = "The capital of France is a city on the river Seine."
 
 NOISE = "NOISE-THAT-BELONGS-IN-THE-LOG"
 
@@ -38,7 +42,7 @@ PROBLEMS: dict[str, Callable[[], Exception]] = {
 
 
 class FakeAnswer:
-    """Says the last message back, or goes on for ever when that asks for "endless"."""
+    """Says the same whatever is asked, or goes on for ever when that asks for "endless"."""
 
     prompt_tokens = 31
     prefill_seconds = 0.25
@@ -55,7 +59,7 @@ class FakeAnswer:
         for index in itertools.count(1) if self._asked == "endless" else ():
             # As many nodes as the budget says, a word for the temperature: a test sees which steps a change reached.
             yield _numbered(index, self._decoding.budget or 8, " cold" if self._sampling.greedy else " warm")
-        for step in steps_of(REPLY):
+        for step in steps_of(OTHER if self._asked == "other" else REPLY):
             yield step
             if step.index == 2:
                 self._go_wrong()
@@ -77,6 +81,30 @@ class FakeAnswer:
             make_noise()
 
 
+class FakeComparison:
+    """Every lane answers as it would alone, with as many nodes as its budget says; one named "other" says OTHER."""
+
+    prompt_tokens = 31
+    prefill_seconds = 0.25
+
+    def __init__(self, request: Compare, on_progress: Callable[[int, int], None]) -> None:
+        self._lanes = [FakeAnswer(_alone(request, lane), on_progress) for lane in request.lanes]
+
+    def __iter__(self) -> Iterator[tuple[int, StepRecord]]:
+        return fair_turns(self._lanes, lambda step: step.ms)
+
+    def cancel(self, lane: int) -> str:
+        return self._lanes[lane].cancel()
+
+    def parting(self, before: Sequence[int], difference: Difference) -> Parting:
+        return Parting(difference.index, difference.tokens, ("one", "other"), 0.5)
+
+
+def _alone(request: Compare, lane: Lane) -> Generate:
+    asked = (*request.messages[:-1], replace(request.messages[-1], content="other")) if lane.name == "other" else None
+    return Generate(request.answer, asked or request.messages, decoding=lane.decoding)
+
+
 class FakeSession:
     def __init__(self, load: Load, on_progress: Callable[[str, float | None], None]) -> None:
         self._model = load.model
@@ -88,6 +116,11 @@ class FakeSession:
             time.sleep(3600)
         if load.model == "noisy":
             make_noise()
+
+    def compare(self, request: Compare, on_progress: Callable[[int, int], None]) -> FakeComparison:
+        if any(lane.decoding.decoder == "medusa" for lane in request.lanes):
+            raise MedusaError("This model has no heads.")
+        return FakeComparison(request, on_progress)
 
     def loaded(self) -> Loaded:
         return replace(LOADED, model=self._model)

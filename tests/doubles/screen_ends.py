@@ -11,9 +11,19 @@ from typing import TypeVar
 
 from doubles import fake_session
 
+from medusa_chat.engine.options import DECODERS, Decoding
 from medusa_chat.host.channel import Channel
 from medusa_chat.host.client import EngineClient
-from medusa_chat.host.messages import ChatMessage, Event, Generate, StepRecord, StepTaken
+from medusa_chat.host.messages import (
+    ChatMessage,
+    Compare,
+    Event,
+    Generate,
+    Lane,
+    LaneStepped,
+    StepRecord,
+    StepTaken,
+)
 from medusa_chat.host.serving import Service
 
 FAKE_CHILD = (sys.executable, str(Path(fake_session.__file__).with_name("fake_child.py")))
@@ -27,6 +37,16 @@ def ask(content: str, answer: int = 1, **more) -> Generate:
 
 def steps_in(events: list[Event]) -> list[StepRecord]:
     return [step for event in events if isinstance(event, StepTaken) for step in event.steps]
+
+
+def compare(content: str, *lanes: str, answer: int = 1, budget: int | None = None) -> Compare:
+    """Lanes by their decoder; any other name is a lane that decodes jointly."""
+    asked = (Lane(name, Decoding(name if name in DECODERS else "joint", budget)) for name in lanes)
+    return Compare(answer, (ChatMessage("user", content),), tuple(asked))
+
+
+def lane_steps_in(events: list[Event], lane: int) -> list[StepRecord]:
+    return [step for event in events if isinstance(event, LaneStepped) and event.lane == lane for step in event.steps]
 
 
 class ServedScreen:

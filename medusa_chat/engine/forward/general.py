@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Sequence
 from typing import Any
@@ -65,6 +66,11 @@ class TransformersForward:
 
     def rewind(self, length: int) -> None:
         self._cache.rewind(length)
+
+    def fork(self, length: int) -> TransformersForward:
+        other = copy.copy(self)
+        other._cache = self._cache.fork(length)
+        return other
 
 
 def _require_positions(model: PreTrainedModel, config: Any) -> None:

@@ -7,6 +7,7 @@ query axis instead of copying keys, and masks are made once a step.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,6 +63,11 @@ class LeanForward:
 
     def rewind(self, length: int) -> None:
         self._store.rewind(length)
+
+    def fork(self, length: int) -> LeanForward:
+        other = copy.copy(self)
+        other._store = self._store.fork(length)
+        return other
 
     def run(self, tree: CandidateTree, *, last_only: bool) -> tuple[Tensor, Tensor]:
         end = self.length + len(tree)

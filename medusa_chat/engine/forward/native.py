@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -82,6 +83,11 @@ class NativeForward:
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot rewind to {length} rows: {self.length} are committed")
         self._decoder.rewind(length)
+
+    def fork(self, length: int) -> NativeForward:
+        other = copy.copy(self)
+        other._decoder = self._decoder.fork(length)
+        return other
 
 
 def fits(anatomy: Anatomy) -> bool:

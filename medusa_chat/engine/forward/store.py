@@ -23,6 +23,15 @@ class RowStore:
         self._layers = layers
         self._buffer = like.new_empty(2 * layers, 1, kv_heads, 0, head_dim)
 
+    def fork(self, length: int) -> RowStore:
+        """Another store that begins with copies of the first `length` committed rows."""
+        _, _, kv_heads, _, head_dim = self._buffer.shape
+        other = RowStore(self._layers, kv_heads, head_dim, self._buffer)
+        other.reserve(length)
+        other._buffer[:, :, :, :length] = self._buffer[:, :, :, :length]
+        other.length = length
+        return other
+
     @property
     def capacity(self) -> int:
         """Rows there is memory for."""

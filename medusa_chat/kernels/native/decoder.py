@@ -131,25 +131,38 @@ class NativeDecoder:
     def rewind(self, length: int) -> None:
         self.length = length
 
+    def fork(self, length: int) -> NativeDecoder:
+        """Another sequence over the same weights, which begins with copies of the first `length` committed rows. How
+        many threads pay is a matter of the machine: both know what either finds out."""
+        other = NativeDecoder(self._library, self._weights)
+        other._crew = self._crew
+        other._reserve(length)
+        other._take_rows(self._keys, self._values, length)
+        other.length = length
+        return other
+
     def _reserve(self, rows: int) -> None:
         """Grow by doubling: rows are copied rarely, memory is taken only as it is needed."""
         if rows <= self._capacity:
             return
         capacity = max(FIRST_ROWS, 1 << (rows - 1).bit_length())
-        blocks, used, w = capacity // LANES, -(-self.length // LANES), self._weights
-        keys: list[Tensor] = []
-        values: list[Tensor] = []
-        for index in range(len(w.layers)):
-            keys.append(torch.empty(w.kv_heads, blocks, w.head_dim, LANES))
-            values.append(torch.empty(w.kv_heads, capacity, w.head_dim))
-            if used:
-                keys[-1][:, :used] = self._keys[index][:, :used]
-                values[-1][:, : self.length] = self._values[index][:, : self.length]
+        w, former_keys, former_values = self._weights, self._keys, self._values
+        keys = [torch.empty(w.kv_heads, capacity // LANES, w.head_dim, LANES) for _ in w.layers]
+        values = [torch.empty(w.kv_heads, capacity, w.head_dim) for _ in w.layers]
         self._keys, self._values, self._capacity = keys, values, capacity
+        self._take_rows(former_keys, former_values, self.length)
         self._key_pointers = (ctypes.c_void_p * len(keys))(*(key.data_ptr() for key in keys))
         self._value_pointers = (ctypes.c_void_p * len(values))(*(value.data_ptr() for value in values))
         cosine, sine = w.rotary_table(capacity)
         self._cosine, self._sine = cosine.float().contiguous(), sine.float().contiguous()
+
+    def _take_rows(self, keys: Sequence[Tensor], values: Sequence[Tensor], count: int) -> None:
+        """Copy the first `count` rows out of other buffers, by layer."""
+        blocks = -(-count // LANES)
+        for own, other in zip(self._keys, keys, strict=False):
+            own[:, :blocks] = other[:, :blocks]
+        for own, other in zip(self._values, values, strict=False):
+            own[:, :count] = other[:, :count]
 
     def _room_for(self, n: int) -> None:
         size = self._library.medusa_scratch_bytes(self._model, n, self.length + n)
