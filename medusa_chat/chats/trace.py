@@ -2,7 +2,7 @@
 
 On disk and in exported files a trace is stored by columns, one list entry a step, and every token of a tree
 is spelled once: "nodes" holds numbers of entries of "vocabulary", a list of [token, text]. On disk that is compressed
-JSON. Scores, probabilities and times keep four significant digits.
+JSON. Scores and times keep four significant digits, what the backbone believed two to four decimals. Traces from before there were beliefs have no "beliefs" and no "favourites".
 """
 
 from __future__ import annotations
@@ -29,6 +29,20 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
+class Believed:
+    """What the backbone held of the tree, one entry a node."""
+
+    probabilities: tuple[float, ...]
+    """Of the node's token, at its parent."""
+    entropies: tuple[float, ...]
+    """In nats, after the node."""
+    favourites: tuple[str, ...]
+    """Text of the likeliest token after the node."""
+    certainties: tuple[float, ...]
+    """Its probability."""
+
+
+@dataclass(frozen=True, slots=True)
 class TraceStep:
     """One step: its candidate tree (n nodes, root first), the path kept, the tokens won."""
 
@@ -45,6 +59,7 @@ class TraceStep:
     """Milliseconds of drafting, verifying, accepting, committing, and making text."""
     plain_ms: float | None = None
     rejected: tuple[Rejected, ...] = ()
+    beliefs: Believed | None = None
 
 
 def pack(steps: Sequence[TraceStep]) -> bytes:
@@ -66,6 +81,7 @@ def to_columns(steps: Sequence[TraceStep]) -> dict[str, Any]:
     """As JSON has it."""
     vocabulary: dict[tuple[int, str], int] = {}
     sources: dict[str, int] = {}
+    favourites: dict[str, int] = {}
     return {
         "nodes": [[_number(vocabulary, node) for node in step.nodes] for step in steps],
         "parents": [step.parents for step in steps],
@@ -77,6 +93,8 @@ def to_columns(steps: Sequence[TraceStep]) -> dict[str, Any]:
         "ms": [[_rounded(ms) for ms in step.ms] for step in steps],
         "plain_ms": [None if step.plain_ms is None else _rounded(step.plain_ms) for step in steps],
         "rejected": [[_rejected_row(each) for each in step.rejected] for step in steps],
+        "beliefs": [_belief_row(step.beliefs, favourites) for step in steps],
+        "favourites": list(favourites),
         "vocabulary": list(vocabulary),
         "sources": list(sources),
     }
@@ -92,15 +110,18 @@ def from_columns(columns: Any) -> list[TraceStep]:
         raise ValueError("a trace is not an object")
     vocabulary = [_vocabulary_entry(entry) for entry in _list(columns, "vocabulary")]
     sources = [_as(str, name) for name in _list(columns, "sources")]
+    favourites = _each(columns.get("favourites", []), lambda text: _as(str, text))
     names = ("nodes", "parents", "scores", "from", "paths", "kept", "texts", "ms", "plain_ms", "rejected")
     table = [_list(columns, name) for name in names]
+    beliefs = [_believed(row, favourites) for row in _as(list, columns.get("beliefs", [None] * len(table[0])))]
+    table.append(beliefs)
     if len({len(column) for column in table}) != 1:
         raise ValueError("the columns of a trace differ in length")
     return [_step(row, vocabulary, sources) for row in zip(*table, strict=True)]
 
 
 def _step(row: tuple[Any, ...], vocabulary: list[tuple[int, str]], sources: list[str]) -> TraceStep:
-    nodes, parents, scores, origins, path, kept, text, ms, plain_ms, rejected = row
+    nodes, parents, scores, origins, path, kept, text, ms, plain_ms, rejected, beliefs = row
     step = TraceStep(
         nodes=_each(nodes, lambda entry: _pick(vocabulary, entry)),
         parents=_each(parents, lambda parent: _as(int, parent)),
@@ -112,6 +133,7 @@ def _step(row: tuple[Any, ...], vocabulary: list[tuple[int, str]], sources: list
         ms=_each(ms, _float),
         plain_ms=None if plain_ms is None else _float(plain_ms),
         rejected=_each(rejected, _rejected_of),
+        beliefs=beliefs,
     )
     _check_shape(step)
     return step
@@ -121,6 +143,10 @@ def _check_shape(step: TraceStep) -> None:
     count = len(step.nodes)
     if not len(step.parents) == len(step.scores) == len(step.sources) == count:
         raise ValueError("the columns of a tree differ in length")
+    if not count or len(step.ms) != 5:
+        raise ValueError("a step has no tree or no times")
+    if step.beliefs is not None and any(len(getattr(step.beliefs, name)) != count for name in Believed.__slots__):
+        raise ValueError("beliefs are of another tree")
     if any(not (parent < node and (parent >= 0 or node == 0)) for node, parent in enumerate(step.parents)):
         raise ValueError("a parent does not stand before its child")
     if any(not 0 <= node < count for node in (*step.path, *(each.node for each in step.rejected))):
@@ -139,6 +165,29 @@ def _rejected_of(row: Any) -> Rejected:
         _float(probability),
         None if needed is None else _float(needed),
         None if entropy is None else _float(entropy),
+    )
+
+
+def _belief_row(beliefs: Believed | None, favourites: dict[str, int]) -> list[list[float]] | None:
+    if beliefs is None:
+        return None
+    return [
+        [round(chance, 4) for chance in beliefs.probabilities],
+        [round(entropy, 2) for entropy in beliefs.entropies],
+        [_number(favourites, text) for text in beliefs.favourites],
+        [round(chance, 3) for chance in beliefs.certainties],
+    ]
+
+
+def _believed(row: Any, favourites: Sequence[str]) -> Believed | None:
+    if row is None:
+        return None
+    probabilities, entropies, texts, certainties = _as(list, row)
+    return Believed(
+        _each(probabilities, _float),
+        _each(entropies, _float),
+        _each(texts, lambda entry: _pick(favourites, entry)),
+        _each(certainties, _float),
     )
 
 
@@ -164,7 +213,7 @@ def _each(values: Any, read: Callable[[Any], T]) -> tuple[T, ...]:
     return tuple(read(value) for value in _as(list, values))
 
 
-def _pick(entries: list[T], number: Any) -> T:
+def _pick(entries: Sequence[T], number: Any) -> T:
     place = _as(int, number)
     if not 0 <= place < len(entries):
         raise ValueError(f"there is no entry {place}")

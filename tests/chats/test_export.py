@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 
 from medusa_chat.chats import conversations, export, importing, messages
 from medusa_chat.chats.database import Database
-from medusa_chat.chats.trace import TraceStep
+from medusa_chat.chats.trace import Believed, TraceStep
 from medusa_chat.engine.errors import MedusaError
 
 STEP = TraceStep(((1, "a"), (2, "b")), (-1, 0), (1.0, 0.5), ("root", "head 1"), (0, 1), (2, 3), "b", (1.0,) * 5, 2.5)
+BELIEFS = Believed((1.0, 0.25), (0.5, 2.0), ("b", "c"), (0.75, 0.5))
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def talk(db) -> int:
     conversation = conversations.create(db, "Be brief.")
     question = messages.add(db, conversation, None, "user", "Capital of France?")
     answer = messages.add(db, conversation, question, "assistant", "Paris.", "unfinished")
-    messages.finish(db, answer, "finished", {"model": "tiny"}, {"tokens": 2}, [STEP, STEP])
+    messages.finish(db, answer, "finished", {"model": "tiny"}, {"tokens": 2}, [STEP, replace(STEP, beliefs=BELIEFS)])
     messages.add_beside(db, answer, "Par", "stopped")
     return conversation
 

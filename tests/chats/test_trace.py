@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medusa_chat.chats.trace import Rejected, TraceStep, from_columns, pack, to_columns, unpack
+from medusa_chat.chats.trace import Believed, Rejected, TraceStep, from_columns, pack, to_columns, unpack
 from medusa_chat.engine.errors import MedusaError
 
 
@@ -21,6 +21,15 @@ def rounded(value: float) -> float:
 numbers = st.floats(0, 1e6).map(rounded)
 maybe = st.none() | numbers
 tokens = st.tuples(st.integers(0, 2**40), st.text(max_size=5))
+
+
+def beliefs(count: int) -> st.SearchStrategy[Believed]:
+    def row(of: st.SearchStrategy) -> st.SearchStrategy[tuple]:
+        return st.lists(of, min_size=count, max_size=count).map(tuple)
+
+    chances = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
+    entropies = st.integers(0, 1200).map(lambda hundredths: hundredths / 100)
+    return st.builds(Believed, row(chances), row(entropies), row(st.text(max_size=5)), row(chances))
 
 
 @st.composite
@@ -40,6 +49,7 @@ def steps(draw) -> TraceStep:
         rejected=tuple(
             draw(st.lists(st.builds(Rejected, st.integers(0, count - 1), numbers, maybe, maybe), max_size=3))
         ),
+        beliefs=draw(st.none() | beliefs(count)),
     )
 
 
@@ -56,25 +66,52 @@ def test_scores_and_times_keep_four_digits():
 
 @pytest.mark.parametrize("nodes", [6, 16, 64])
 def test_a_thousand_tokens_take_less_than_200_kb(nodes):
-    """Tokens all but random, as guesses are; 2.6 tokens a step, or 4 where the tree is large."""
+    """Trees like those of four heads: the same few tokens follow many nodes, as guesses and as favourites. 2.6 tokens a
+    step, or 4.4 where the tree is large. Most guesses are unlikely; otherwise the numbers are random."""
     chance = random.Random(1)
-    each = 2.6 if nodes < 64 else 4.0
+    each = 2.6 if nodes < 64 else 4.4
+
+    def token() -> tuple[int, str]:
+        id = int(49152 * chance.random() ** 6)
+        return id, f" w{id}"
 
     def one() -> TraceStep:
-        ids = [int(49152 * chance.random() ** 4) for _ in range(nodes)]
+        offers = [[(token(), chance.random()) for _ in range(10)] for _ in range(5)]
+        after = [token()[1] for _ in range(30)]
+        parents, depths = [-1], [0]
+        while len(parents) < nodes:
+            parent = chance.randrange(len(parents))
+            if depths[parent] < 4:
+                parents.append(parent)
+                depths.append(depths[parent] + 1)
+        chosen = [offers[depth][int(10 * chance.random() ** 3)] for depth in depths]
         return TraceStep(
-            nodes=tuple((id, f" w{id}") for id in ids),
-            parents=(-1, *(chance.randrange(node) for node in range(1, nodes))),
-            scores=tuple(chance.random() for _ in range(nodes)),
-            sources=tuple(chance.choice(["head 1", "head 2", "lookup", "recycle"]) for _ in range(nodes)),
+            nodes=tuple(node for node, _ in chosen),
+            parents=tuple(parents),
+            scores=tuple(score for _, score in chosen),
+            sources=("root", *(f"head {depth}" for depth in depths[1:])),
             path=(0, 1, 2),
-            kept=tuple(ids[:3]),
+            kept=(chosen[1][0][0], chosen[2][0][0], token()[0]),
             text=" some text",
             ms=tuple(chance.random() * 20 for _ in range(5)),
             rejected=tuple(Rejected(node, chance.random()) for node in range(3)),
+            beliefs=Believed(
+                probabilities=tuple(chance.random() ** 10 for _ in range(nodes)),
+                entropies=tuple(6 * chance.random() ** 2 for _ in range(nodes)),
+                favourites=tuple(chance.choice(after) for _ in range(nodes)),
+                certainties=tuple(chance.random() for _ in range(nodes)),
+            ),
         )
 
     assert len(pack([one() for _ in range(int(1000 / each))])) < 200_000
+
+
+def test_a_trace_from_before_there_were_beliefs_is_read():
+    old = columns()
+    del old["beliefs"], old["favourites"]
+    (step,) = from_columns(old)
+    assert step.beliefs is None
+    assert step.kept == (2, 3)
 
 
 def columns(**changes) -> dict:
@@ -104,6 +141,14 @@ def test_the_columns_themselves_are_fine():
         columns(vocabulary=None),
         columns(rejected=[[[0, 1]]]),
         columns(plain_ms=["fast"]),
+        columns(ms=[[1.0]]),
+        columns(nodes=[[]], parents=[[]], scores=[[]], **{"from": [[]]}, paths=[[]]),
+        columns(beliefs=None),
+        columns(beliefs=[]),
+        columns(beliefs=[[[1, 1], [0, 0], [0, 0]]]),
+        columns(beliefs=[[[1, 1], [0, 0], [0, 0], [1, 1]]]),
+        columns(beliefs=[[[1], [0], [0], [1]]], favourites=["a"]),
+        columns(favourites=[1]),
         [],
         None,
     ],
