@@ -7,9 +7,9 @@ from typing import Any
 
 from medusa_chat.chats.entries import Ending
 from medusa_chat.chats.records import State
-from medusa_chat.chats.trace import Rejected, TraceStep
+from medusa_chat.chats.trace import Believed, Rejected, TraceStep
 from medusa_chat.engine.options import Decoding, Limits, Sampling, as_dict
-from medusa_chat.host.messages import Loaded, StepRecord
+from medusa_chat.host.messages import BeliefRecord, Loaded, RejectionRecord, StepRecord, TreeRecord
 from medusa_chat.tui.choices import Choices
 from medusa_chat.tui.turn import Turn
 
@@ -27,6 +27,39 @@ def trace_step(record: StepRecord) -> TraceStep:
         ms=(record.draft_ms, record.verify_ms, record.accept_ms, record.commit_ms, record.text_ms),
         plain_ms=record.plain_ms,
         rejected=tuple(Rejected(each.node, each.probability, each.needed, each.entropy) for each in record.reasons),
+        beliefs=None
+        if (held := record.beliefs) is None
+        else Believed(held.probabilities, held.entropies, held.favourites, held.certainties),
+    )
+
+
+def record_of(step: TraceStep, index: int) -> StepRecord:
+    """A kept step as it was when it happened, so that screens draw both alike; why the answer ended is not kept with
+    its last step.
+
+    Args:
+        index: counts from 1.
+    """
+    tokens, texts = zip(*step.nodes, strict=True)
+    draft, verify, accept, commit, text = step.ms
+    return StepRecord(
+        index=index,
+        tree=TreeRecord(tokens, step.parents, step.scores, texts, step.sources),
+        path=step.path,
+        tokens=step.kept,
+        text=step.text,
+        draft_ms=draft,
+        verify_ms=verify,
+        accept_ms=accept,
+        commit_ms=commit,
+        text_ms=text,
+        reasons=tuple(
+            RejectionRecord(each.node, each.probability, each.needed, each.entropy) for each in step.rejected
+        ),
+        plain_ms=step.plain_ms,
+        beliefs=None
+        if (held := step.beliefs) is None
+        else BeliefRecord(held.probabilities, held.entropies, held.favourites, held.certainties),
     )
 
 
