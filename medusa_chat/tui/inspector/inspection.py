@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import Decoding
-from medusa_chat.host.messages import RejectionRecord, StepRecord, TreeRecord
+from medusa_chat.host.messages import StepRecord
 from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.inspector.made_with import decodings_of
 from medusa_chat.tui.journal import Journal
+from medusa_chat.tui.keeping import record_of
 from medusa_chat.tui.turn import Turn
 
 _NO_TRACE = "No steps were kept with this answer, so there is nothing to walk through."
@@ -128,25 +128,3 @@ def ending(step: StepRecord) -> str | None:
     if favourite is not None and (not rest or rest == favourite):
         return favourite
     return rest or None
-
-
-def record_of(kept: TraceStep, index: int) -> StepRecord:
-    """As it came from the engine; `index` counts from 1."""
-    tokens, texts = zip(*kept.nodes, strict=True)
-    draft, verify, accept, commit, text = kept.ms
-    return StepRecord(
-        index=index,
-        tree=TreeRecord(tokens, kept.parents, kept.scores, texts, kept.sources),
-        path=kept.path,
-        tokens=kept.kept,
-        text=kept.text,
-        draft_ms=draft,
-        verify_ms=verify,
-        accept_ms=accept,
-        commit_ms=commit,
-        text_ms=text,
-        reasons=tuple(
-            RejectionRecord(each.node, each.probability, each.needed, each.entropy) for each in kept.rejected
-        ),
-        plain_ms=kept.plain_ms,
-    )

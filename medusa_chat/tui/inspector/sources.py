@@ -7,17 +7,18 @@ from collections.abc import Iterable
 from textual.content import Content
 
 from medusa_chat.tui.text import MUTED
+from medusa_chat.tui.themes import token_variable
+from medusa_chat.tui.won import kind_of
 
-_HEAD_HUES = ("$primary", "$secondary", "$accent", "$success")
-_OTHERS = {"root": ("●", "$foreground"), "lookup": ("L", "$warning"), "recycle": ("R", "$error")}
+_SIGNS = {"root": "●", "lookup": "L", "recycle": "R"}
 _WORDS = {"recycle": "recycled"}
 
 
 def sign_of(source: str) -> tuple[str, str]:
     """(one cell, its hue)."""
-    if (head := _head(source)) is not None:
-        return (str(head) if head < 10 else "+"), _HEAD_HUES[(head - 1) % len(_HEAD_HUES)]
-    return _OTHERS.get(source, ("?", MUTED))
+    head = _head(source)
+    sign = _SIGNS.get(source, "?") if head is None else str(head) if head < 10 else "+"
+    return sign, f"${token_variable(kind_of(source))}"
 
 
 def legend(sources: Iterable[str]) -> Content:
