@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from medusa_chat.engine.text.template import render
+from medusa_chat.host.race import fair_turns
 
 
 def test_json_is_one_done_a_decoder_then_the_verdict(medusa, tiny_model):
@@ -33,6 +36,8 @@ def test_the_first_difference_has_index_tokens_texts_and_the_gap_of_their_logits
     ended = medusa(
         *("compare", "hello", "--model", tiny_model, "--max-tokens", "20", "--json"),
         *("--decoders", "plain,medusa", "--temperature", "1", "--seed", "3", "--rule", "typical", "--quantize", "none"),
+        # A live budget may find that drafting does not pay on a crowded machine.
+        *("--budget", "8"),
     )
     plain, other, verdict = ended.events
     first = verdict["first_difference"]
@@ -67,3 +72,46 @@ def test_a_drawn_seed_is_told_and_shared_by_all_lanes(medusa, tiny_model):
     ).events
     assert len({told["seed"] for told in answers}) == 1
     assert isinstance(answers[0]["seed"], int)
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Ctrl-c falls into the seventh turn."""
+
+    def turns(*arguments):
+        for number, turn in enumerate(fair_turns(*arguments), start=1):
+            if number == 7:
+                signal.raise_signal(signal.SIGINT)
+            yield turn
+
+    monkeypatch.setattr("medusa_chat.host.comparison.fair_turns", turns)
+
+
+def test_ctrl_c_ends_all_lanes_with_what_was_written(medusa, tiny_model, interrupted):
+    ended = medusa("compare", "hello", "--model", tiny_model, "--max-tokens", "400", "--json")
+    assert ended.code == 130
+    assert [(told["event"], told["decoder"], told["reason"]) for told in ended.events] == [
+        ("done", decoder, "cancelled") for decoder in ("plain", "joint", "medusa", "lookup")
+    ]
+    assert sum(told["steps"] for told in ended.events) == 7
+    assert all(len(told["tokens"]) >= told["steps"] for told in ended.events)
+
+
+def test_after_ctrl_c_people_see_how_far_the_lanes_agree(medusa, tiny_model, interrupted):
+    ended = medusa("compare", "hello", "--model", tiny_model, "--max-tokens", "400")
+    assert ended.code == 130
+    assert ended.out.count("cancelled") == 4
+    assert "Stopped; as far as they got, the answers are identical, token for token." in ended.out
+
+
+def test_a_decoder_that_cannot_be_is_said_before_anything_is_answered(medusa, headless_model):
+    ended = medusa("compare", "hello", "--model", headless_model, "--decoders", "plain,medusa")
+    assert (ended.code, ended.out) == (1, "")
+    assert "has no Medusa heads here" in ended.err.splitlines()[-1]
+
+
+def test_without_plain_decoding_plain_steps_are_timed_beside_the_others(medusa, tiny_model):
+    answers = medusa(
+        *("compare", "hello", "--model", tiny_model, "--max-tokens", "9", "--json", "--decoders", "medusa,lookup")
+    ).events[:-1]
+    assert all(told["overhead"] is not None and told["speedup"] is not None for told in answers)
