@@ -115,6 +115,8 @@ class MedusaChatApp(App[None]):
                     tooltip or binding.tooltip,
                     lambda action=binding.action, node=node: self.run_action(action, node),
                 )
+        if isinstance(screen, ChatScreen):
+            yield from screen.commands()
         yield SystemCommand(
             "Theme", "Choose how it looks; each theme is shown while you move", self.action_change_theme
         )

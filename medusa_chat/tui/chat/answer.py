@@ -13,7 +13,7 @@ from textual.widgets.markdown import MarkdownStream
 
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.chat.message_view import MessageView
+from medusa_chat.tui.chat.message_view import MessageView, SiblingLine
 from medusa_chat.tui.chat.token_view import TokenView
 from medusa_chat.tui.markup import frozen, parser
 from medusa_chat.tui.turn import Turn
@@ -39,6 +39,10 @@ class AnswerView(MessageView, VerticalGroup):
     @property
     def said(self) -> str:
         return self.turn.text
+
+    def on_mount(self) -> None:
+        if self.turn.answers[1] > 1:
+            self.mount(SiblingLine(self.turn.answers))
 
     def compose(self) -> ComposeResult:
         if self._past:

@@ -13,6 +13,7 @@ from textual.widgets import TextArea
 READY = "enter sends · ctrl+j new line"
 STOPPING = "stopping …"
 BUSY = "answering · esc stops"
+EDITING = "other words for the question above · enter asks · esc leaves it"
 _LEFT_TO_THE_SCREEN = ("f6", "f7", "pageup", "pagedown")
 """Keys of a text area that mean something else in a chat; left in, they would lead the footer."""
 
@@ -55,6 +56,7 @@ class Composer(TextArea):
             tab_behavior="focus",
         )
         self.border_subtitle = READY
+        self._aside = ""
         self.highlight_cursor_line = False
         for key in _LEFT_TO_THE_SCREEN:
             self._bindings.key_to_bindings.pop(key, None)
@@ -82,6 +84,20 @@ class Composer(TextArea):
     def give_back(self, text: str) -> None:
         """Put unsent text before whatever was typed since."""
         self.text = f"{text}\n{self.text}" if self.text else text
+        self.move_cursor(self.document.end)
+
+    def put_aside(self, text: str) -> None:
+        """Have another text worked on; what was typed so far waits for `take_back`."""
+        self._aside = self.text
+        self._type(text)
+
+    def take_back(self) -> None:
+        self._type(self._aside)
+        self._aside = ""
+
+    def _type(self, text: str) -> None:
+        """In place of what is there, and can be undone."""
+        self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
     def hint(self, text: str) -> None:

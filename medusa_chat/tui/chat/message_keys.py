@@ -15,6 +15,22 @@ _MOVES = (
 
 _ACTS = (
     Binding(
+        "e", "screen.edit", "Edit", id="message.edit",
+        tooltip="Ask this question in other words; the old ones and what followed stay on a branch of their own",
+    ),
+    Binding(
+        "r", "screen.regenerate", "Regenerate", id="message.regenerate",
+        tooltip="Have this question answered once more; the old answer stays beside the new one",
+    ),
+    Binding(
+        "left_square_bracket", "screen.sibling(-1)", "Sibling before", id="message.sibling.previous", key_display="[",
+        tooltip="Show the wording or answer that was there before, with all that followed it",
+    ),
+    Binding(
+        "right_square_bracket", "screen.sibling(1)", "Next sibling", id="message.sibling.next", key_display="]",
+        tooltip="Show the next wording or answer in this place, with all that followed it",
+    ),
+    Binding(
         "Y", "copy", "Copy message", id="message.copy",
         tooltip="Send the whole message to the terminal's clipboard, as it was written",
     ),

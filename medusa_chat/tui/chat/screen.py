@@ -16,6 +16,7 @@ from medusa_chat.engine.errors import MedusaError
 from medusa_chat.host.messages import Event, Failed
 from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.chat.answer import AnswerView
+from medusa_chat.tui.chat.branching import BranchingScreen
 from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Composer
 from medusa_chat.tui.chat.conversations import ConversationsScreen
 from medusa_chat.tui.chat.help import HelpScreen
@@ -38,7 +39,7 @@ TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
-class ChatScreen(TokenScreen, SteppingScreen):
+class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
@@ -132,14 +133,19 @@ class ChatScreen(TokenScreen, SteppingScreen):
 
     @on(Composer.Submitted)
     async def _on_submitted(self, event: Composer.Submitted) -> None:
-        if self.dialogue.busy:
+        if self.editing is not None:
+            await self.ask_reworded(event.text)
+        elif self.dialogue.busy:
             self.query_one(Composer).give_back(event.text)
             self.notify("Still answering: Esc stops it. What you typed is kept.", timeout=4)
         else:
             await self._ask(event.text)
 
     async def _ask(self, question: str) -> None:
-        self._view = await self.query_one(Transcript).add(self.dialogue.ask(question))
+        await self.grow(self.dialogue.ask(question))
+
+    async def grow(self, turn: Turn) -> None:
+        self._view = await self.query_one(Transcript).add(turn)
         self.keep_token_view()
         self._dirty = True
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
@@ -147,6 +153,8 @@ class ChatScreen(TokenScreen, SteppingScreen):
     async def action_stop(self) -> None:
         """One layer at a time: leads back to the composer; from there ends the answer."""
         if self.marked is not None or not self.dialogue.busy:
+            if self.query_one(Composer).has_focus:
+                self.end_editing()
             self.query_one(Composer).focus()
         elif self.dialogue.stop():
             await self._end_turn()
@@ -173,6 +181,7 @@ class ChatScreen(TokenScreen, SteppingScreen):
 
     async def _show(self, turns: Sequence[Turn]) -> None:
         """Another conversation than before."""
+        self.end_editing()
         self._view = None
         await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns)
         self.keep_token_view()

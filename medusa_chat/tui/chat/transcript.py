@@ -61,10 +61,21 @@ class Transcript(VerticalScroll, can_focus=True):
     async def start(self, welcome: Widget, turns: Sequence[Turn] = ()) -> None:
         """Nothing but the welcome and what was said long ago."""
         await self.remove_children()
-        past = [widget for turn in turns for widget in (QuestionView(turn), AnswerView(turn, past=True))]
-        await self.mount(welcome, *past)
+        await self.mount(welcome, *_past(turns))
         self.anchor(False)
         self.scroll_home(animate=False, immediate=True)
+
+    async def keep(self, turns: Sequence[Turn]) -> None:
+        """Cut back to these turns: what belongs to another branch goes, and all below it."""
+        kept = {id(turn) for turn in turns}
+        for place, child in enumerate(self.children):
+            if isinstance(child, MessageView) and id(child.turn) not in kept:
+                await self.remove_children(self.children[place:])
+                break
+
+    async def extend(self, turns: Sequence[Turn]) -> None:
+        """Below what is left, turns that ended long ago."""
+        await self.mount(*_past(turns))
 
     async def add(self, turn: Turn) -> AnswerView:
         """Show a question and the place its answer will grow in; whoever asks wants to see it, so follow again."""
@@ -96,6 +107,7 @@ class Transcript(VerticalScroll, can_focus=True):
         """Put the cursor on a message, and the message into view; None takes the cursor away."""
         for other in self.messages:
             other.mark(other is message)
+        self.refresh_bindings()
         if message is not None:
             self.scroll_to_widget(message, animate=False, immediate=True)
 
@@ -122,3 +134,7 @@ class Transcript(VerticalScroll, can_focus=True):
     def action_copy(self) -> None:
         if (marked := self.marked) is not None:
             self.post_message(self.Copied(marked.said))
+
+
+def _past(turns: Sequence[Turn]) -> list[MessageView]:
+    return [view for turn in turns for view in (QuestionView(turn), AnswerView(turn, past=True))]
