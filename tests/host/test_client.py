@@ -12,12 +12,14 @@ from contextlib import suppress
 import psutil
 import pytest
 from doubles.fake_session import NOISE, REPLY
-from doubles.screen_ends import FAKE_CHILD, ask, steps_in
+from doubles.screen_ends import FAKE_CHILD, ask, compare, steps_in
 
 from medusa_chat.host.messages import (
     Cancel,
+    Compared,
     Failed,
     Finished,
+    LaneStepped,
     Load,
     Loaded,
     Progress,
@@ -60,6 +62,20 @@ def test_a_killed_engine_is_told_once_and_comes_back_with_its_model(watch):
     assert (text_of(events), finished.answer) == (REPLY, 2)
     assert not [event for event in before + events if isinstance(event, Failed | Finished)]
     assert engine.client.pid not in (None, killed)
+
+
+@posix
+def test_an_engine_killed_while_it_compares_is_told_once_and_compares_again(watch):
+    engine = watch()
+    engine.send(Load("tiny"), compare("endless", "plain", "joint", answer=1))
+    engine.until(LaneStepped)
+    os.kill(engine.client.pid, signal.SIGKILL)
+    _, failed = engine.until(Failed)
+    assert (failed.kind, failed.answer) == ("died", 1)
+    engine.send(compare("hello", "plain", "joint", answer=2))
+    events, compared = engine.until(Compared)
+    assert compared.answer == 2
+    assert not [event for event in events if isinstance(event, Failed)]
 
 
 @posix

@@ -8,11 +8,26 @@ from dataclasses import replace
 
 import pytest
 import torch
-from doubles.screen_ends import WatchedClient, ask, steps_in
+from doubles.screen_ends import WatchedClient, ask, lane_steps_in, steps_in
 from doubles.tiny_models import save_tiny_model
 
 from medusa_chat.engine.options import Decoding, Limits, Sampling
-from medusa_chat.host.messages import Cancel, Failed, Finished, Load, Loaded, Pause, Progress, StepOnce, StepTaken
+from medusa_chat.host.messages import (
+    Cancel,
+    ChatMessage,
+    Compare,
+    Compared,
+    Failed,
+    Finished,
+    Lane,
+    LaneEnded,
+    Load,
+    Loaded,
+    Pause,
+    Progress,
+    StepOnce,
+    StepTaken,
+)
 from medusa_chat.host.process import COMMAND
 
 MEDUSA, PLAIN = Decoding("medusa", budget=8), Decoding("plain")
@@ -67,6 +82,30 @@ def test_medusa_and_plain_write_the_same(loaded_engine):
         assert max(len(step.tree.tokens) for step in steps) == (1 if decoding is PLAIN else 8)
         texts[decoding.decoder] = "".join(step.text for step in steps) + finished.text
     assert texts["plain"] == texts["medusa"] != ""
+
+
+def test_lanes_write_the_same_and_a_lossy_one_parts_from_them(loaded_engine):
+    engine, _, _ = loaded_engine
+    lossy = Decoding("medusa", budget=8, rule="typical", epsilon=0.01)
+    lanes = (Lane("plain", PLAIN), Lane("medusa", MEDUSA), Lane("bold", lossy))
+    warm, limits = Sampling(temperature=2.0, seed=3), Limits(max_tokens=40)
+    engine.send(Compare(1, (ChatMessage("user", "The quick brown fox, you know?"),), lanes, warm, limits))
+    events, compared = engine.until(Compared)
+    texts = ["".join(step.text for step in lane_steps_in(events, lane)) for lane in range(3)]
+    assert texts[0] == texts[1] != texts[2]
+    same, _, parting = compared.partings
+    assert (same, compared.partings[1]) == (None, None)
+    said = [[token for step in lane_steps_in(events, lane) for token in step.tokens] for lane in (0, 2)]
+    assert said[0][: parting.index] == said[1][: parting.index]
+    assert parting.tokens == (said[0][parting.index], said[1][parting.index])
+    assert parting.gap >= 0
+    assert all(parting.texts)
+    for event in events:
+        if isinstance(event, LaneEnded):
+            figures = event.statistics
+            assert (event.reason, figures.tokens) == ("length", 40)
+            assert figures.plain_ms > 0
+            assert figures.prefill_seconds > 0
 
 
 def test_text_held_back_for_a_stop_string_comes_with_the_cancel(loaded_engine):
