@@ -90,6 +90,8 @@ def ending_of(turn: Turn, settings: dict[str, Any], steps: Sequence[TraceStep]) 
         "lengths": {str(length): count for length, count in tally.lengths.items()},
         "reason": turn.reason,
         "failure": turn.failure,
+        "tested": turn.tested,
+        "first_token_seconds": turn.first_token,
     }
     if turn.statistics is not None:
         statistics["prompt_tokens"] = turn.statistics.prompt_tokens

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from textual.content import Content
+from textual.highlight import highlight
 
-from medusa_chat.tui.text import MUTED
+from medusa_chat.tui.text import FAINT, MUTED
 
+_BAR = "▎ "
 _INLINE_STYLES = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
@@ -20,10 +23,45 @@ def parser() -> MarkdownIt:
     )
 
 
-def frozen(text: str) -> Content:
-    """One flat, selectable value for an answer that no longer changes, at a small part of the cost of live blocks."""
+def flat(text: str) -> Content:
+    """One flat, selectable value for text that no longer changes, at a small part of the cost of live blocks."""
     blocks = [block for block in _blocks(parser().parse(text)) if block]
     return Content("\n").join(blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """One of an answer."""
+
+    code: str
+    """Without fences; ends without a line end."""
+    language: str
+    """As the answer calls it; "" for none."""
+
+    @property
+    def lines(self) -> int:
+        return self.code.count("\n") + 1
+
+
+def code_blocks(text: str) -> list[CodeBlock]:
+    """All of a text, in order; one that is still open counts."""
+    return [
+        CodeBlock(token.content.rstrip("\n"), _language(token))
+        for token in parser().parse(text)
+        if token.type in ("fence", "code_block")
+    ]
+
+
+def _language(token: Token) -> str:
+    return token.info.split()[0] if token.info.strip() else ""
+
+
+def _code(token: Token) -> Content:
+    """Set off by a bar, named by its language, indented as it was, and coloured where the language is known."""
+    code, language = token.content.rstrip("\n").expandtabs(4), _language(token)
+    lines = highlight(code, language=language or "text").split("\n", allow_blank=True)
+    named = [Content.styled(language, MUTED)] if language else []
+    return Content("\n").join(Content.assemble((_BAR, FAINT), line) for line in (*named, *lines))
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterable[Content]:
@@ -51,8 +89,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterable[Content]:
             if not lists and token.level <= 1:
                 yield Content(" ")
         elif token.type in ("fence", "code_block"):
-            code = "\n".join("  " + line for line in token.content.rstrip("\n").split("\n"))
-            yield Content.styled(code, "$secondary")
+            yield _code(token)
             yield Content(" ")
         elif token.type == "hr":
             yield Content.styled("─" * 12, MUTED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from medusa_chat.chats.records import Message
@@ -98,7 +99,14 @@ def _past(question: Message | None, answer: Message) -> Turn:
     elif reason is None and failure is None:
         reason = "cancelled" if answer.state == "stopped" else "eos"
     place = Kept(None if question is None else question.id, answer.id)
-    return Turn.past("" if question is None else question.content, answer.content, _tally(kept), reason, failure, place)
+    turn = Turn.past("" if question is None else question.content, answer.content, _tally(kept), reason, failure, place)
+    turn.tested = int(_number(kept.get("tested")) or 0)
+    turn.first_token = _number(kept.get("first_token_seconds"))
+    return turn
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and isfinite(value) else None
 
 
 def _tally(kept: dict[str, Any]) -> Tally:

@@ -44,6 +44,10 @@ class Turn:
     reason: Reason | None = None
     statistics: Statistics | None = None
     failure: str | None = None
+    tested: int = 0
+    """Guesses the backbone has looked at: all nodes of all trees but the roots."""
+    first_token: float | None = None
+    """Seconds from the question to the first token: reading the conversation and the first step."""
     kept: Kept = field(default_factory=Kept)
     wordings: tuple[int, int] = (1, 1)
     """The question's place among its siblings, from 1, and how many those are; kept up to date by the branches."""
@@ -51,6 +55,7 @@ class Turn:
     """The answer's, likewise."""
     steps: list[StepRecord] = field(default_factory=list)
     """Of the newest answer; older ones have theirs on disk alone (`Dialogue.steps_of`)."""
+    _first_ms: float = 0.0
     _pieces: list[str] = field(default_factory=list)
     _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))
 
@@ -87,28 +92,17 @@ class Turn:
             self.stage = event
         elif isinstance(event, Finished):
             self.reason, self.statistics, self.stage = event.reason, event.statistics, None
+            if self.tally.steps:
+                self.first_token = event.statistics.prefill_seconds + self._first_ms / 1000
             self._pieces.append(event.text)
         else:
             self.failure, self.stage = event.advice, None
 
-    def summary(self) -> str:
-        """The muted line under a finished answer."""
-        ending = ENDINGS[self.reason] if self.reason is not None else "broken off"
-        if not self.tally.steps:
-            return ending
-        tally = self.tally
-        parts = [
-            f"{tally.tokens} tokens",
-            f"{tally.ms / 1000:.1f} s",
-            f"{tally.tokens_per_second or 0:.1f} tokens/s",
-            f"{tally.acceleration_rate or 0:.2f} tokens/step",
-        ]
-        if tally.speedup is not None:
-            parts.append(f"{tally.speedup:.2f}×")
-        return " · ".join([*parts, ending])
-
     def _add(self, step: StepRecord) -> None:
         length = len(step.tokens)
+        if not self.tally.steps:
+            self._first_ms = step.ms
+        self.tested += len(step.tree.tokens) - 1
         self.tally.add(length, step.ms, step.plain_ms)
         self.lengths.append(length)
         self._recent.append((length, step.ms))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.markup import frozen
+from medusa_chat.tui.markup import code_blocks, flat
 from medusa_chat.tui.text import fitted, showable_piece
 
 
@@ -32,6 +32,6 @@ def test_fitted_counts_cells():
 
 def test_frozen_markdown_keeps_every_word_and_obeys_none():
     text = "# T [/x]\n\nA *b* **c** `d` [l](http://x) <i>h</i> &lt;\n\n- one\n  - two\n\n3. three\n\n> q\n\n```\n[bold]\n```"
-    plain = frozen(text).plain
-    for word in ("T [/x]", "A b c d [l](http://x) <i>h</i> &lt;", "• one", "  • two", "3. three", "▌ q", "  [bold]"):
+    plain = flat(text).plain
+    for word in ("T [/x]", "A b c d [l](http://x) <i>h</i> &lt;", "• one", "  • two", "3. three", "▌ q", "▎ [bold]"):
         assert word in plain

@@ -5,37 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from textual.content import Content
+from textual.geometry import Size
 from textual.widgets import Static
 
 
 class FittedLine(Static):
-    """Asks for its words anew whenever its width changes."""
+    """Asks for its words anew whenever it is laid out."""
 
-    def __init__(self, compose_for: Callable[[int], Content] | None = None, classes: str | None = None) -> None:
+    def __init__(self, classes: str) -> None:
         super().__init__(classes=classes, markup=False)
-        self._compose_for = compose_for
+        self._compose_for: Callable[[int], Content] = lambda width: Content("")
 
     def show(self, compose_for: Callable[[int], Content]) -> None:
-        """`compose_for(cells)` is called now and with every new width."""
+        """`compose_for(cells)` says what to show in that width."""
         self._compose_for = compose_for
-        self._fit()
+        self.clear_cached_dimensions()
+        self.refresh(layout=True)
 
-    def on_mount(self) -> None:
-        self._fit()
-
-    def on_resize(self) -> None:
-        self._fit()
-
-    def _fit(self) -> None:
-        if self._compose_for is None:
-            return
-        width = self.content_size.width
-        if not width and self.parent is not None:
-            # Not shown yet: as wide as whatever it will stand in.
-            width = self.container_size.width - self.gutter.width
-        words = self._compose_for(width if width > 0 else self.app.size.width)
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        words = self._compose_for(width)
         if words != self.content:
-            self.update(words)
+            self.content = words
+        return super().get_content_height(container, viewport, width)
 
 
 def in_rows(parts: Sequence[Content], width: int, gap: str) -> Content:

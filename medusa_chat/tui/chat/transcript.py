@@ -13,9 +13,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from medusa_chat.tui.chat.answer import AnswerView, failure
+from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
 from medusa_chat.tui.chat.message_view import MessageView, QuestionView
+from medusa_chat.tui.chat.note import failure
 from medusa_chat.tui.turn import Turn
 
 LIVE_ANSWERS = 3
