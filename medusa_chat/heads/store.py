@@ -70,8 +70,11 @@ def save_heads(
     os.replace(temporary, folder / CONFIG)
 
 
-def load_heads(folder: Path, backbone: Backbone) -> LoadedHeads:
-    """Read heads and attach them to `backbone`, in its dtype and on its device.
+def load_heads(folder: Path, backbone: Backbone, *, frozen: bool = True) -> LoadedHeads:
+    """Read heads and attach them to `backbone`, on its device.
+
+    Args:
+        frozen: ready to draft, in the backbone's dtype; else as float32 parameters, to be trained further.
 
     Raises:
         MedusaError: a file is missing or damaged, a tensor is missing, unexpected or has the wrong shape, or the heads
@@ -81,7 +84,8 @@ def load_heads(folder: Path, backbone: Backbone) -> LoadedHeads:
     tensors = _read_weights(folder / WEIGHTS)
     layout = layout_of(tensors, backbone.hidden_size, backbone.vocab_size, str(folder))
     heads = _assemble(tensors, layout, backbone)
-    return LoadedHeads(heads.freeze(backbone.native_library), _notes(config, layout, backbone, folder), config)
+    heads = heads.freeze(backbone.native_library) if frozen else heads.float()
+    return LoadedHeads(heads, _notes(config, layout, backbone, folder), config)
 
 
 def _tensors(heads: MedusaHeads) -> dict[str, Tensor]:

@@ -27,6 +27,10 @@ class Accuracy:
         """Share of positions where the token was among the first `ranks` of head `head` (from 0)."""
         return sum(self.right[head][:ranks])
 
+    def tops(self, ranks: int) -> list[float]:
+        """Of all heads, rounded."""
+        return [round(self.top(head, ranks), 4) for head in range(len(self.right))]
+
     def describe(self, ranks: int) -> str:
         """Of all heads, as in "0.412 0.255"."""
         return " ".join(f"{self.top(head, ranks):.3f}" for head in range(len(self.right)))

@@ -2,36 +2,54 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from accelerate import Accelerator
+from torch import Tensor, nn
 
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.heads.medusa import MedusaHeads, restrict
 from medusa_chat.training import hidden
 from medusa_chat.training.accuracy import Accuracy, measure
-from medusa_chat.training.conversations import Conversation, check_ids, held_out
+from medusa_chat.training.conversations import Conversation, check_ids, cut, held_out
 from medusa_chat.training.hidden import HiddenStates
-from medusa_chat.training.loss import sparse_cross_entropy
+from medusa_chat.training.loop import Loop, Parts, Report, share
+from medusa_chat.training.loss import sparse_loss
 from medusa_chat.training.recipe import LOSS_DECAY, Recipe
-from medusa_chat.training.targets import Targets, build_targets, frequent_tokens
+from medusa_chat.training.targets import Targets, Wanted, build_targets, frequent_tokens
 
-CHECKPOINT = "checkpoint.pt"
-LOG = "log.jsonl"
-CHECKPOINT_EVERY = 200
-"""Steps between two checkpoints."""
-_SMOOTHING = 0.98
 
-Report = Callable[[str, int, int, str], None]
-"""(stage, done, of, note): told after every batch of every stage."""
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The conversations of a run, those that are trained on apart from those that are measured with."""
+
+    train: tuple[Conversation, ...]
+    test: tuple[Conversation, ...]
+    passed_over: int
+    """Those of which nothing but the prompt fits the context."""
+
+    @classmethod
+    def of(cls, conversations: Sequence[Conversation], backbone: Backbone, share: float) -> Split:
+        """
+        Raises:
+            MedusaError: the conversations belong to another model, or too few are left for one of the two parts.
+        """
+        check_ids(conversations, backbone.vocab_size)
+        short = [short for one in conversations if (short := cut(one, backbone.context)) is not None]
+        train = tuple(one for one in short if not held_out(one, share))
+        test = tuple(one for one in short if held_out(one, share))
+        if not test or not train:
+            raise MedusaError(
+                f"{len(short)} conversations leave {len(train)} to train on and {len(test)} to measure with; give more data."
+            )
+        return cls(train, test, len(conversations) - len(short))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,172 +69,173 @@ class Trained:
     accuracy: Accuracy
     """On the held-out conversations."""
     steps: int
-    train_answers: int
-    train_positions: int
+    conversations: int
+    positions: int
+    passed_over: int
 
 
 def prepare(
-    backbone: Backbone, conversations: Sequence[Conversation], folder: Path, recipe: Recipe, report: Report
-) -> tuple[Material, int]:
-    """Hidden states (computed where they are missing), held-out split, vocabulary and targets.
-
-    Returns:
-        The material and the number of answers in its training part.
-
-    Raises:
-        MedusaError: the answers belong to another model, or too few are left for one of the two parts.
-    """
-    check_ids(conversations, backbone.vocab_size)
+    backbone: Backbone,
+    split: Split,
+    folder: Path,
+    recipe: Recipe,
+    report: Report,
+    begin_with: MedusaHeads | None = None,
+) -> Material:
+    """Hidden states (computed where `folder` lacks them), vocabulary (of the heads there are, if any) and targets."""
     hidden.compute(
         backbone.model,
-        conversations,
+        (*split.train, *split.test),
         folder,
         low_precision=recipe.low_precision,
         on_progress=lambda done, of: report("hidden states", done, of, ""),
     )
-    test = [one for one in conversations if held_out(one, recipe.held_out)]
-    train = [one for one in conversations if not held_out(one, recipe.held_out)]
-    if not test or not train:
-        raise MedusaError(
-            f"{len(conversations)} conversations leave {len(train)} to train on and {len(test)} to measure with; give more data."
-        )
-    parts = [hidden.load(folder, part) for part in (train, test)]
-    vocab_size = backbone.vocab_size
-    token_map = None
-    if 0 < recipe.vocab < vocab_size:
-        token_map = frequent_tokens(parts[0], recipe.vocab, backbone.eos_ids, vocab_size)
+    train, test = hidden.load(folder, split.train), hidden.load(folder, split.test)
+    token_map = vocabulary(train, recipe, backbone) if begin_with is None else begin_with.token_map
     output = restrict(backbone.output_layer.weight, token_map)  # type: ignore[arg-type]
     if recipe.low_precision:
         output = output.bfloat16()
     targets = [
-        build_targets(part, output, token_map, vocab_size, lambda done, of: report("soft targets", done, of, ""))
-        for part in parts
+        build_targets(part, output, token_map, backbone.vocab_size, lambda done, of: report("targets", done, of, ""))
+        for part in (train, test)
     ]
-    return Material(parts[0], targets[0], parts[1], targets[1], token_map), len(train)
+    return Material(train, targets[0], test, targets[1], token_map)
 
 
-def train(
-    backbone: Backbone, conversations: Sequence[Conversation], folder: Path, recipe: Recipe, report: Report
-) -> Trained:
-    """Train heads in a run folder; goes on from its checkpoint when there is one.
+def vocabulary(states: HiddenStates, recipe: Recipe, backbone: Backbone) -> Tensor | None:
+    """The tokens the heads are to know; None for all."""
+    if not 0 < recipe.vocab < backbone.vocab_size:
+        return None
+    return frequent_tokens(states, recipe.vocab, backbone.eos_ids, backbone.vocab_size)
 
-    The folder holds hidden states, a checkpoint and log.jsonl. An interrupted run that goes on gives the same heads
-    as one that was never interrupted.
 
+def fresh_heads(backbone: Backbone, recipe: Recipe, token_map: Tensor | None) -> MedusaHeads:
+    """
     Raises:
-        MedusaError: the data does not fit (see `prepare`) or the loss is no longer finite.
+        MedusaError: the model's embedding has another width than its hidden state, and heads are to see the root.
     """
     if recipe.see_root and backbone.embedding.shape[1] != backbone.hidden_size:
         raise MedusaError(
             f"This model's embedding is {backbone.embedding.shape[1]} wide, its hidden state {backbone.hidden_size}; "
             "train with --no-see-root."
         )
-    material, train_answers = prepare(backbone, conversations, folder / "hidden", recipe, report)
     weight: Tensor = backbone.output_layer.weight  # type: ignore[assignment]
     heads = MedusaHeads.fresh(
         weight.float(),
         recipe.heads,
         recipe.layers,
         own_output=recipe.own_output,
-        token_map=material.token_map,
+        token_map=token_map,
         embedding=backbone.embedding.float() if recipe.see_root else None,
     )
     heads.dropout = recipe.dropout
-    optimiser = torch.optim.AdamW(heads.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.95), weight_decay=0.0)
+    return heads
+
+
+class HeadsLoss(nn.Module):
+    """The heads' share of a loss, as something several processes can train together."""
+
+    def __init__(self, heads: MedusaHeads, low_precision: bool) -> None:
+        super().__init__()
+        self.heads = heads
+        self._low = low_precision
+
+    def forward(self, states: Tensor, roots: Tensor, wanted: Wanted, positions: int) -> Tensor:
+        """The sum over these positions, divided by `positions`, those of the whole step.
+
+        Args:
+            states: [n, hidden_size] hidden states, roots: [n] the tokens after them.
+        """
+        device, heads = self.heads.weights.device, self.heads
+        weights = (LOSS_DECAY ** torch.arange(heads.count) / positions).to(wanted.mass.device)
+        columns, odds = wanted.columns.to(device), wanted.odds.to(device)
+        mass = (wanted.mass * weights[:, None, None]).to(device)
+        overlap = (wanted.overlap * weights[:, None]).to(device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=self._low):
+            guesses = heads(states.to(device, torch.float32), roots.to(device))
+            if heads.own_output:
+                rows = zip(guesses, heads.output, columns, mass, odds, overlap, strict=True)
+                return torch.stack([sparse_loss(*row) for row in rows]).sum()
+            flat = (part.flatten(0, 1) for part in (columns, mass, odds, overlap))
+            return sparse_loss(guesses.flatten(0, 1), heads.output, *flat)
+
+
+def train(
+    backbone: Backbone,
+    conversations: Sequence[Conversation],
+    folder: Path,
+    recipe: Recipe,
+    report: Report,
+    accelerator: Accelerator | None = None,
+    begin_with: MedusaHeads | None = None,
+) -> Trained:
+    """Train heads in a run folder; goes on from its checkpoint when there is one.
+
+    An interrupted run that goes on gives the same heads as one that was never interrupted.
+
+    Args:
+        begin_with: heads to train further; their sizes and vocabulary take the recipe's place.
+
+    Raises:
+        MedusaError: the data does not fit (see `Split.of`) or the loss is no longer finite.
+    """
+    accelerator = accelerator or Accelerator(cpu=backbone.device.type == "cpu")
+    split = Split.of(conversations, backbone, recipe.held_out)
+    with accelerator.main_process_first():
+        material = prepare(backbone, split, folder / "hidden", recipe, report, begin_with)
+    heads = begin_with or fresh_heads(backbone, recipe, material.token_map)
     positions = material.train_targets.positions()
     steps = max(1, round(recipe.epochs * len(positions) / recipe.batch))
-    start, smooth = _restore(folder / CHECKPOINT, heads, optimiser)
-    with (folder / LOG).open("a", encoding="utf-8") as log:
-        for step, batch in _batches(positions, recipe, start, steps):
-            # Dropout depends on seed and step alone, as the batches do.
-            torch.manual_seed(recipe.seed * 1_000_003 + step)
-            rate = learning_rate(step, steps, recipe)
-            loss = _step(heads, optimiser, material, batch, recipe, rate)
-            smooth = loss if step == 0 else _SMOOTHING * smooth + (1 - _SMOOTHING) * loss
-            report("training", step + 1, steps, f"loss {smooth:.3f}")
-            log.write(json.dumps({"step": step + 1, "loss": round(loss, 4), "rate": rate}) + "\n")
-            if (step + 1) % CHECKPOINT_EVERY == 0 or step + 1 == steps:
-                log.flush()
-                _save(folder / CHECKPOINT, heads, optimiser, step + 1, smooth)
-        heads.eval()
+    module = HeadsLoss(heads, recipe.low_precision)
+
+    def parts(step: int) -> Parts:
+        batch = chosen(positions, recipe, step)
+        return [
+            _part(material, here, heads.count, recipe, len(batch))
+            for here in share(batch, accelerator, recipe.accumulate)
+        ]
+
+    def measured() -> dict[str, Any]:
         accuracy = measure(heads, material.test, material.test_targets)
-        log.write(json.dumps({"step": steps, "top1": accuracy.describe(1), "top5": accuracy.describe(5)}) + "\n")
-    return Trained(heads, accuracy, steps, train_answers, len(positions))
+        loss = held_out_loss(module, material, recipe)
+        return {"top1": accuracy.tops(1), "top5": accuracy.tops(5), "held_out_loss": round(loss, 4)}
+
+    group = ([parameter for parameter in heads.parameters() if parameter.requires_grad], recipe.learning_rate)
+    Loop(
+        folder, recipe, accelerator, module, [group], steps, min(recipe.batch, len(positions)), parts, measured, report
+    ).run()
+    heads.eval()
+    accuracy = measure(heads, material.test, material.test_targets)
+    return Trained(heads, accuracy, steps, len(split.train), len(positions), split.passed_over)
 
 
-def learning_rate(step: int, steps: int, recipe: Recipe) -> float:
-    """Rises over the warm-up, then falls along half a cosine to nothing; `step` counts from 0."""
-    warm = max(1, round(recipe.warmup * steps))
-    if step < warm:
-        return recipe.learning_rate * (step + 1) / warm
-    return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
+@torch.no_grad()
+def held_out_loss(module: HeadsLoss, material: Material, recipe: Recipe) -> float:
+    """Per held-out position."""
+    positions = material.test_targets.positions()
+    losses = [
+        float(module(*_part(material, some, module.heads.count, recipe, len(positions), test=True)))
+        for some in torch.split(positions, 1_024)
+    ]
+    return math.fsum(losses)
 
 
-def _step(
-    heads: MedusaHeads,
-    optimiser: torch.optim.Optimizer,
-    material: Material,
-    batch: Tensor,
-    recipe: Recipe,
-    rate: float,
-) -> float:
-    device = heads.weights.device
-    columns, mass = material.train_targets.batch(batch, recipe.heads, recipe.soft_share)
-    weights = LOSS_DECAY ** torch.arange(recipe.heads)[:, None, None] / len(batch)
-    columns, mass = columns.to(device), (mass * weights).to(device)
-    states_in = material.train.hidden[batch].to(device, torch.float32)
-    for group in optimiser.param_groups:
-        group["lr"] = rate
-    optimiser.zero_grad()
-    with torch.autocast(device.type, torch.bfloat16, enabled=recipe.low_precision):
-        states = heads(states_in, material.train.tokens[batch + 1].to(device))
-        if recipe.own_output:
-            loss = torch.stack(
-                [sparse_cross_entropy(*one) for one in zip(states, heads.output, columns, mass, strict=True)]
-            ).sum()
-        else:
-            loss = sparse_cross_entropy(states.flatten(0, 1), heads.output, columns.flatten(0, 1), mass.flatten(0, 1))
-    if not math.isfinite(loss.item()):
-        raise MedusaError(
-            f"The loss became {loss.item()}; train again with a smaller --learning-rate (it was {recipe.learning_rate:g})."
-        )
-    loss.backward()  # type: ignore[no-untyped-call]
-    torch.nn.utils.clip_grad_norm_(heads.parameters(), 1.0)
-    optimiser.step()
-    return loss.item()
-
-
-def _batches(positions: Tensor, recipe: Recipe, start: int, steps: int) -> Iterator[tuple[int, Tensor]]:
-    """(step, positions), in an order that depends on seed and step alone, so that a resumed run sees the same."""
+def chosen(positions: Tensor, recipe: Recipe, step: int) -> Tensor:
+    """A step's positions, in an order that depends on seed and step alone, so that a resumed run sees the same."""
     per_epoch = max(1, len(positions) // recipe.batch)
-    epoch, order = -1, positions
-    for step in range(start, steps):
-        if step // per_epoch != epoch:
-            epoch = step // per_epoch
-            generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + epoch)
-            order = positions[torch.randperm(len(positions), generator=generator)]
-        place = step % per_epoch * recipe.batch
-        yield step, order[place : place + recipe.batch]
+    order = _order(len(positions), recipe.seed * 1_000_003 + step // per_epoch)
+    place = step % per_epoch * recipe.batch
+    return positions[order[place : place + recipe.batch]]
 
 
-def _save(path: Path, heads: MedusaHeads, optimiser: torch.optim.Optimizer, step: int, smooth: float) -> None:
-    """In one move, so that a killed run keeps its last whole checkpoint."""
-    temporary = path.with_suffix(".tmp")
-    state = {"heads": heads.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "loss": smooth}
-    torch.save(state, temporary)
-    os.replace(temporary, path)
+@lru_cache(maxsize=1)
+def _order(count: int, seed: int) -> Tensor:
+    return torch.randperm(count, generator=torch.Generator().manual_seed(seed))
 
 
-def _restore(path: Path, heads: MedusaHeads, optimiser: torch.optim.Optimizer) -> tuple[int, float]:
-    """Steps done and smoothed loss; (0, 0) without a checkpoint."""
-    if not path.exists():
-        return 0, 0.0
-    try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        heads.load_state_dict(state["heads"])
-        optimiser.load_state_dict(state["optimiser"])
-        return int(state["step"]), float(state["loss"])
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
-        raise MedusaError(
-            f"{path} does not fit this run (other answers or another recipe?); train into a new folder."
-        ) from error
+def _part(
+    material: Material, positions: Tensor, heads: int, recipe: Recipe, of: int, *, test: bool = False
+) -> tuple[Tensor, Tensor, Wanted, int]:
+    states, targets = (material.test, material.test_targets) if test else (material.train, material.train_targets)
+    wanted = targets.batch(positions, heads, recipe.soft_share, recipe.acceptance_share)
+    return states.hidden[positions], states.tokens[positions + 1], wanted, of

@@ -16,6 +16,36 @@ _ROWS = 512
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """Targets of all heads at some positions, as `loss.sparse_loss` takes them; zero where nothing is to be answered."""
+
+    columns: Tensor
+    """[heads, positions, m+1] int64: the token that came, then the teacher's."""
+    mass: Tensor
+    """[heads, positions, m+1] float32: the cross-entropy's target."""
+    odds: Tensor
+    """[heads, positions, m+1] float32: the teacher's distribution."""
+    overlap: Tensor
+    """[heads, positions] float32: weight of the acceptance loss."""
+
+
+def wanted(
+    columns: Tensor, known: Tensor, odds: Tensor, exists: Tensor, soft_share: float, acceptance_share: float
+) -> Wanted:
+    """
+    Args:
+        columns: [heads, positions, m+1], see `Wanted`.
+        known: [heads, positions] bool: the heads know the token that came.
+        odds: [heads, positions, m] of the teacher, 0 where nothing exists.
+        exists: [heads, positions] bool.
+    """
+    hard = (exists & known) * (1.0 - soft_share)
+    mass = torch.cat([hard[..., None], odds * soft_share], dim=-1) * (1.0 - acceptance_share)
+    spread = torch.cat([torch.zeros_like(odds[..., :1]), odds], dim=-1)
+    return Wanted(columns, mass, spread, exists.float() * acceptance_share)
+
+
+@dataclass(frozen=True, slots=True)
 class Targets:
     """Per token of joined conversations. Columns are those of the heads' (restricted) vocabulary."""
 
@@ -28,25 +58,20 @@ class Targets:
     teacher_odds: Tensor
     """[tokens, m] float16: their probabilities among the heads' vocabulary."""
 
-    def batch(self, positions: Tensor, heads: int, soft_share: float) -> tuple[Tensor, Tensor]:
-        """Targets of all heads at some positions, as sparse distributions.
+    def batch(self, positions: Tensor, heads: int, soft_share: float, acceptance_share: float = 0.0) -> Wanted:
+        """Targets of all heads at some positions.
 
         Position t is that of a hidden state, t+1 that of the root. Head k (from 1) answers for token t+1+k, if that
-        belongs to the answer the root stands in or right before. Its target mixes that token (share 1 - soft_share)
-        with the distribution the backbone gave for it, the tokens between being known.
-
-        Returns:
-            columns [heads, positions, m+1] int64 and mass [heads, positions, m+1] float32; the mass of a row is 0
-            where there is nothing to answer for.
+        belongs to the answer the root stands in or right before. The target of its cross-entropy mixes that token
+        (share 1 - soft_share) with the distribution the backbone gave for it, the tokens between being known.
         """
         ahead = torch.arange(1, heads + 1)[:, None]
         exists = self.exists(positions, heads)
         teacher = torch.where(exists, positions + ahead, 0)
         hard = self.columns[torch.where(exists, positions + ahead + 1, 0)]
         columns = torch.cat([hard.clamp(min=0)[..., None], self.teacher_columns[teacher].long()], dim=-1)
-        hard_mass = (exists & (hard >= 0)) * (1.0 - soft_share)
-        soft_mass = self.teacher_odds[teacher].float() * (exists * soft_share)[..., None]
-        return columns, torch.cat([hard_mass[..., None], soft_mass], dim=-1)
+        odds = self.teacher_odds[teacher].float() * exists[..., None]
+        return wanted(columns, hard >= 0, odds, exists, soft_share, acceptance_share)
 
     def exists(self, positions: Tensor, heads: int) -> Tensor:
         """[heads, positions] bool: head k's token t+1+k is there and belongs to the root's answer."""
@@ -84,9 +109,7 @@ def build_targets(
     teacher_columns, teacher_odds = [], []
     small = torch.int16 if len(known) <= 2**15 else torch.int32
     for start in range(0, len(states.tokens), _ROWS):
-        rows = states.hidden[start : start + _ROWS].to(output.device, output.dtype)
-        with torch.inference_mode():
-            odds, where = (rows @ output.T).float().softmax(dim=-1).topk(min(TEACHER_TOKENS, len(output)), dim=-1)
+        odds, where = teach(states.hidden[start : start + _ROWS].to(output.device, output.dtype), output)
         teacher_columns.append(where.to("cpu", small))
         teacher_odds.append(odds.to("cpu", torch.float16))
         if on_progress is not None:
@@ -97,6 +120,13 @@ def build_targets(
         teacher_columns=torch.cat(teacher_columns),
         teacher_odds=torch.cat(teacher_odds),
     )
+
+
+@torch.no_grad()
+def teach(rows: Tensor, output: Tensor) -> tuple[Tensor, Tensor]:
+    """The backbone's likeliest tokens after hidden states [n, hidden_size]: odds [n, m] and columns [n, m]."""
+    best = (rows @ output.T).float().softmax(dim=-1).topk(min(TEACHER_TOKENS, len(output)), dim=-1)
+    return best.values, best.indices
 
 
 def answer_mask(states: HiddenStates) -> Tensor:

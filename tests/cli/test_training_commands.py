@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 PROMPTS = [f"Say something about the number {number}." for number in range(24)]
 
@@ -59,11 +64,64 @@ def test_a_run_goes_on_only_when_told_to(medusa: Any, headless_model: str, answe
     assert train(medusa, headless_model, answered, tmp_path / "run")[0] == 0
     code, _, err = train(medusa, headless_model, answered, tmp_path / "run")
     assert code == 1
-    assert "add --resume" in err
-    assert train(medusa, headless_model, answered, tmp_path / "run", "--resume")[0] == 0
-    code, _, err = train(medusa, headless_model, answered, tmp_path / "other", "--resume")
-    assert code == 1
-    assert "is not the recipe of a training run" in err
+    assert "go on with medusa-chat train --resume" in err
+    ended = medusa("train", "--resume", str(tmp_path / "run"))
+    assert (ended.code, "held-out top-1 per head" in ended.out) == (0, True)
+    ended = medusa("train", "--resume", str(tmp_path / "other"))
+    assert ended.code == 1
+    assert "holds no training run" in ended.err
+
+
+def test_joint_training_writes_adapter_heads_and_a_merged_model(
+    medusa: Any, headless_model: str, answered: Path, tmp_path: Path
+) -> None:
+    assert train(medusa, headless_model, answered, tmp_path / "run")[0] == 0
+    ended = medusa(
+        "train", "medusa2", "--model", headless_model, "--data", str(answered), "--out", str(tmp_path / "joint"),
+        "--heads-from", str(tmp_path / "run" / "heads"), "--epochs", "2", "--batch", "32", "--held-out", "0.3",
+        "--rank", "4", "--merge",
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    assert "drift of the model's words: KL 0." in ended.out
+    assert (tmp_path / "joint" / "adapter" / "adapter_model.safetensors").exists()
+    recipe = json.loads((tmp_path / "joint" / "heads" / "config.json").read_text())["recipe"]
+    assert (recipe["method"], recipe["lora_rank"]) == ("medusa2", 4)
+    answer = medusa("run", "hello", "--model", str(tmp_path / "joint" / "model"), "--decoder", "medusa", "--json")
+    assert answer.events[-1]["decoder"] == "medusa"
+
+
+def test_joint_training_needs_heads(medusa: Any, headless_model: str, answered: Path, tmp_path: Path) -> None:
+    ended = medusa(
+        "train", "medusa2", "--model", headless_model, "--data", str(answered), "--out", str(tmp_path / "joint")
+    )
+    assert ended.code == 1
+    assert "has no heads to begin with" in ended.err
+
+
+@pytest.mark.parametrize("method", ["medusa1", "medusa2"])
+def test_two_processes_train_what_one_does(
+    method: str, medusa: Any, headless_model: str, answered: Path, tmp_path: Path
+) -> None:
+    assert train(medusa, headless_model, answered, tmp_path / "first")[0] == 0
+    common = [
+        "train", method, "--model", headless_model, "--data", str(answered), "--epochs", "1", "--batch", "32",
+        "--held-out", "0.3", "--dropout", "0", "--heads-from", str(tmp_path / "first" / "heads"),
+    ]  # fmt: skip
+    launch = ["-m", "accelerate.commands.launch", "--cpu", "--num_machines", "1", "--dynamo_backend", "no"]
+    for count in (1, 2):
+        ended = subprocess.run(
+            [sys.executable, *launch, "--num_processes", str(count), "--mixed_precision", "no", "-m", "medusa_chat",
+             *common, "--out", str(tmp_path / str(count))],
+            capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr[-2_000:]
+        assert ended.stdout.count("held-out top-1") == 1
+    one, two = (load_file(tmp_path / str(count) / "heads" / "medusa_lm_head.safetensors") for count in (1, 2))
+    before = load_file(tmp_path / "first" / "heads" / "medusa_lm_head.safetensors")
+    moved = max(float((one[name].float() - before[name].float()).abs().max()) for name in one)
+    assert moved > 1e-3
+    for name, tensor in one.items():
+        torch.testing.assert_close(two[name].float(), tensor.float(), atol=0.05 * moved, rtol=0.02)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,11 +13,14 @@ from doubles.small_backbone import small_backbone
 
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.training import hidden, medusa1
+from medusa_chat.heads.store import load_heads, save_heads
+from medusa_chat.training import hidden, loop, medusa1
 from medusa_chat.training.accuracy import measure
 from medusa_chat.training.conversations import Conversation
-from medusa_chat.training.medusa1 import learning_rate, train
+from medusa_chat.training.loop import pace
+from medusa_chat.training.medusa1 import Split, train
 from medusa_chat.training.recipe import Recipe
+from medusa_chat.training.run import read_log
 
 RECIPE = Recipe(heads=3, vocab=0, epochs=4, batch=16, learning_rate=2e-3, held_out=0.2)
 
@@ -46,7 +48,8 @@ def test_every_head_learns_a_copy_task_by_heart(tmp_path: Path, own_output: bool
         heads=4, own_output=own_output, vocab=0, epochs=30, batch=64, learning_rate=2e-2, held_out=0.1, soft_share=0.0
     )
     trained = train(backbone, counting(), tmp_path, recipe, silent)
-    material, _ = medusa1.prepare(backbone, counting(), tmp_path / "hidden", recipe, silent)
+    split = Split.of(counting(), backbone, recipe.held_out)
+    material = medusa1.prepare(backbone, split, tmp_path / "hidden", recipe, silent)
     accuracy = measure(trained.heads, material.train, material.train_targets)
     assert [accuracy.top(head, 1) for head in range(4)] == pytest.approx([1.0] * 4)
 
@@ -54,7 +57,7 @@ def test_every_head_learns_a_copy_task_by_heart(tmp_path: Path, own_output: bool
 def test_an_interrupted_run_ends_like_an_uninterrupted_one(
     tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(medusa1, "CHECKPOINT_EVERY", 7)
+    monkeypatch.setattr(loop, "CHECKPOINT_EVERY", 7)
     whole = train(backbone, conversations, tmp_path / "whole", RECIPE, silent)
 
     def stop(stage: str, done: int, _of: int, _note: str) -> None:
@@ -84,20 +87,24 @@ def test_a_run_reports_and_logs_what_it_does(
     trained = train(
         backbone, conversations, tmp_path, RECIPE, lambda stage, done, of, _note: stages.__setitem__(stage, (done, of))
     )
-    assert list(stages) == ["hidden states", "soft targets", "training"]
+    assert list(stages) == ["hidden states", "targets", "training"]
     assert all(done == of for done, of in stages.values())
-    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
-    assert len(log) == trained.steps + 1
-    assert log[-1]["top1"] == trained.accuracy.describe(1)
-    early = sum(entry["loss"] for entry in log[:10])
-    assert sum(entry["loss"] for entry in log[-11:-1]) < early
+    log = read_log(tmp_path)
+    assert [row["step"] for row in log if "loss" in row] == [*range(10, trained.steps, 10), trained.steps]
+    losses = [row["loss"] for row in log if "loss" in row]
+    assert losses[-1] < losses[0]
+    measured = [row for row in log if "top1" in row]
+    assert measured[-1]["top1"] == trained.accuracy.tops(1)
+    assert measured[-1]["held_out_loss"] < measured[0]["held_out_loss"]
+    assert "held-out top-1" in (tmp_path / "curves.svg").read_text()
 
 
 def test_conversations_held_out_are_not_trained_on(
     tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
 ) -> None:
-    material, count = medusa1.prepare(backbone, conversations, tmp_path, RECIPE, silent)
-    assert count + len(material.test.lengths) == len(conversations)
+    split = Split.of(conversations, backbone, RECIPE.held_out)
+    material = medusa1.prepare(backbone, split, tmp_path, RECIPE, silent)
+    assert len(split.train) + len(split.test) == len(conversations)
 
     def whole(states: hidden.HiddenStates) -> set[tuple[int, ...]]:
         return {tuple(piece.tolist()) for piece in torch.split(states.tokens, states.lengths.tolist())}
@@ -143,7 +150,7 @@ def test_a_damaged_shard_is_named(tmp_path: Path, backbone: Backbone, conversati
 def test_a_loss_that_is_not_finite_stops_with_advice(
     tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
 ) -> None:
-    with pytest.raises(MedusaError, match="smaller --learning-rate"):
+    with pytest.raises(MedusaError, match="smaller learning rate"):
         train(backbone, conversations, tmp_path, replace(RECIPE, learning_rate=1e38), silent)
 
 
@@ -161,11 +168,42 @@ def test_too_few_answers_are_refused(tmp_path: Path, backbone: Backbone, convers
 
 
 def test_learning_rate_rises_then_falls() -> None:
-    recipe = Recipe(learning_rate=1.0, warmup=0.1)
-    rates = [learning_rate(step, 100, recipe) for step in range(100)]
+    rates = [pace(step, 100, 0.1) for step in range(100)]
     assert rates[:10] == pytest.approx([(step + 1) / 10 for step in range(10)])
     assert all(later < earlier for earlier, later in pairwise(rates[10:]))
     assert 0 < rates[-1] < 0.001
+
+
+@pytest.mark.parametrize("accumulate", [2, 5])
+def test_a_step_in_parts_is_the_same_step(
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation], accumulate: int
+) -> None:
+    recipe = replace(RECIPE, dropout=0.0, epochs=1)
+    whole = train(backbone, conversations, tmp_path / "whole", recipe, silent)
+    parts = train(backbone, conversations, tmp_path / "parts", replace(recipe, accumulate=accumulate), silent)
+    for one, other in zip(whole.heads.parameters(), parts.heads.parameters(), strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-3)
+
+
+def test_heads_can_be_trained_further(
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
+) -> None:
+    first = train(backbone, conversations, tmp_path / "first", RECIPE, silent)
+    save_heads(first.heads, tmp_path / "heads", backbone, "small", {})
+    kept = load_heads(tmp_path / "heads", backbone, frozen=False).heads
+    further = train(backbone, conversations, tmp_path / "more", replace(RECIPE, learning_rate=1e-9), silent, None, kept)
+    for head in range(3):
+        assert further.accuracy.top(head, 1) == pytest.approx(first.accuracy.top(head, 1), abs=0.02)
+
+
+def test_what_does_not_fit_the_context_is_cut_and_counted(
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
+) -> None:
+    backbone.context = 12
+    long = Conversation.single(range(2, 30), (5, 6))
+    split = Split.of([*conversations, long], backbone, 0.2)
+    assert split.passed_over == 1
+    assert max(len(one.ids) for one in (*split.train, *split.test)) == 12
 
 
 @pytest.mark.parametrize(
@@ -174,11 +212,3 @@ def test_learning_rate_rises_then_falls() -> None:
 def test_senseless_recipes_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(MedusaError, match="must be"):
         Recipe(**wrong)  # type: ignore[arg-type]
-
-
-def test_recipes_are_kept_and_read_again(tmp_path: Path) -> None:
-    RECIPE.save(tmp_path / "recipe.json")
-    assert Recipe.load(tmp_path / "recipe.json") == RECIPE
-    (tmp_path / "recipe.json").write_text('{"colour": 3}')
-    with pytest.raises(MedusaError, match="not the recipe"):
-        Recipe.load(tmp_path / "recipe.json")

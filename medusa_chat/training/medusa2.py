@@ -1,0 +1,275 @@
+"""Medusa-2 training (Medusa paper, section 2.2.2): heads and low-rank adapters on the backbone learn together.
+
+The backbone is held to its own words: with self-made data its part of the loss is the KL divergence to the same model
+with its adapters switched off, so no second copy is needed (paper, section 2.3.2). The heads come from Medusa-1, so the
+backbone is not pulled about by heads that know nothing yet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from peft import LoraConfig, PeftModel, get_peft_model
+from torch import Tensor, nn
+
+from medusa_chat.engine.backbone import Backbone
+from medusa_chat.engine.errors import MedusaError
+from medusa_chat.heads.medusa import MedusaHeads, restrict
+from medusa_chat.training.accuracy import Accuracy, measure
+from medusa_chat.training.conversations import Conversation
+from medusa_chat.training.drift import Drift, drift
+from medusa_chat.training.hidden import HiddenStates, forward
+from medusa_chat.training.loop import Loop, Parts, Report
+from medusa_chat.training.loss import sparse_loss, teacher_loss
+from medusa_chat.training.medusa1 import HeadsLoss, Material, Split, held_out_loss
+from medusa_chat.training.passages import Passage, passages
+from medusa_chat.training.recipe import Recipe
+from medusa_chat.training.targets import build_targets, teach, wanted
+
+SAME = 0.02
+"""How far, relatively, the heads' loss at step 0 may lie from theirs on the frozen backbone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    model: PeftModel
+    heads: MedusaHeads
+    accuracy: Accuracy
+    before: Accuracy
+    """Of the heads they began as, on the frozen backbone."""
+    start: tuple[float, float]
+    """The heads' held-out loss before the first step, by Medusa-1's own reckoning and by this file's."""
+    drift: Drift
+    """Of the backbone's words, on held-out answers."""
+    steps: int
+    conversations: int
+
+
+class JointLoss(nn.Module):
+    """L_backbone + lambda0 * L_heads, each per answer token."""
+
+    output: Tensor
+    """[vocab_size, hidden_size], the backbone's output layer, which stays as it is."""
+    known: Tensor
+    """Its rows that the heads know."""
+    columns: Tensor
+    """[vocab_size] int64: a token's row in `known`, or -1."""
+
+    def __init__(self, model: PeftModel, heads: MedusaHeads, output: Tensor, recipe: Recipe) -> None:
+        super().__init__()
+        self.model = model
+        self.heads = HeadsLoss(heads, recipe.low_precision)
+        self._recipe = recipe
+        self.register_buffer("output", output, persistent=False)
+        self.register_buffer("known", restrict(output, heads.token_map), persistent=False)
+        columns = torch.full((len(output),), -1, dtype=torch.int64, device=output.device)
+        known = torch.arange(len(output), device=output.device) if heads.token_map is None else heads.token_map
+        columns[known] = torch.arange(len(known), device=output.device)
+        self.register_buffer("columns", columns, persistent=False)
+
+    def forward(self, passages: Sequence[Passage], positions: int) -> Tensor:
+        """Of some conversations, divided by `positions`, the answer tokens of the whole step."""
+        backbone, heads = self.losses(passages, positions)
+        loss: Tensor = backbone + self._recipe.heads_weight * heads
+        return loss
+
+    def losses(self, passages: Sequence[Passage], positions: int) -> tuple[Tensor, Tensor]:
+        """Both parts, not weighed."""
+        device = self.output.device
+        # With nothing to read (a process without a share of this step) every parameter still gets a gradient.
+        trained = [one.sum() for one in self.parameters() if one.requires_grad]
+        backbone = heads = torch.stack(trained).sum() * 0.0 if not passages else torch.zeros((), device=device)
+        for passage in passages:
+            ids, left = passage.ids.to(device), passage.left.to(device)
+            said, own = self.read(ids)
+            backbone = backbone + self._backbone(said, own, ids, left) / positions
+            heads = heads + self._heads(said, own, ids, left, positions)
+        return backbone, heads
+
+    def read(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Hidden states [conversations, longest, hidden_size] with adapters, and without."""
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self._recipe.low_precision):
+            base = self.model.get_base_model().base_model
+            said = base(input_ids=ids, use_cache=False).last_hidden_state.float()
+            with torch.no_grad(), self.model.disable_adapter():
+                own = base(input_ids=ids, use_cache=False).last_hidden_state.float()
+        return said, own
+
+    def _backbone(self, said: Tensor, own: Tensor, ids: Tensor, left: Tensor) -> Tensor:
+        rows = left > 0
+        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self._recipe.low_precision):
+            if self._recipe.keep_words:
+                return teacher_loss(said[rows], own[rows], self.output)
+            came = torch.roll(ids, -1, dims=1)[rows][:, None]
+            return sparse_loss(said[rows], self.output, came, torch.ones_like(came, dtype=torch.float32))
+
+    def _heads(self, said: Tensor, own: Tensor, ids: Tensor, left: Tensor, positions: int) -> Tensor:
+        """Position t is that of a hidden state, t+1 that of the root, as in `targets.Targets`."""
+        count = self.heads.heads.count
+        row, place = (left[:, 1:] > 0).nonzero(as_tuple=True)
+        ahead = torch.arange(1, count + 1, device=ids.device)[:, None]
+        exists = ahead <= left[row, place + 1]
+        teacher = torch.where(exists, place + ahead, 0)
+        came = self.columns[ids[row, torch.where(exists, place + ahead + 1, 0)]]
+        odds, columns, which = self._teach(own, left)
+        taught = which[row, teacher]
+        columns = torch.cat([came.clamp(min=0)[..., None], columns[taught]], dim=-1)
+        shares = (self._recipe.soft_share, self._recipe.acceptance_share)
+        targets = wanted(columns, came >= 0, odds[taught] * exists[..., None], exists, *shares)
+        loss: Tensor = self.heads(said[row, place], ids[row, place + 1], targets, positions)
+        return loss
+
+    def _teach(self, own: Tensor, left: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What the frozen backbone says after every root: odds and columns [roots, m], and each root's row in them."""
+        roots = left > 0
+        parts = [teach(rows, self.known) for rows in torch.split(own[roots], 512)]
+        odds, columns = (torch.cat(part) for part in zip(*parts, strict=True))
+        which = torch.zeros_like(left)
+        which[roots] = torch.arange(len(odds), device=left.device)
+        return odds, columns, which
+
+
+def train(
+    backbone: Backbone,
+    heads: MedusaHeads,
+    conversations: Sequence[Conversation],
+    folder: Path,
+    recipe: Recipe,
+    report: Report,
+    accelerator: Accelerator | None = None,
+) -> Trained:
+    """Train adapters and heads in a run folder; goes on from its checkpoint when there is one.
+
+    Args:
+        heads: from Medusa-1, on this backbone.
+
+    Raises:
+        MedusaError: the data does not fit, the heads were made for another backbone (their loss at step 0 is not what
+            it was), or the loss is no longer finite.
+    """
+    accelerator = accelerator or Accelerator(cpu=backbone.device.type == "cpu")
+    split = Split.of(conversations, backbone, recipe.held_out)
+    model = adapted(backbone, recipe)
+    heads.requires_grad_(True)
+    heads.dropout = recipe.dropout
+    output: Tensor = backbone.output_layer.weight.detach().float()  # type: ignore[operator]
+    module = JointLoss(model, heads, output, recipe)
+    order = _Order(split.train, recipe)
+
+    def parts(step: int) -> Parts:
+        chosen = order.step(step)
+        total = sum(_positions(one) for one in chosen)
+        mine = chosen[accelerator.process_index :: accelerator.num_processes]
+        shares = [mine[part :: recipe.accumulate] for part in range(recipe.accumulate)]
+        return [(passages(some), total) for some in shares]
+
+    def measured() -> dict[str, Any]:
+        accuracy, moved = _accuracy(module, split.test, report), drift(model, output, split.test)
+        return {"top1": accuracy.tops(1), "top5": accuracy.tops(5), "kl": round(moved.kl, 5)}
+
+    start = _check_start(module, backbone, split, recipe)
+    before = _accuracy(module, split.test, report)
+    lora = [one for one in model.parameters() if one.requires_grad]
+    own = [one for one in heads.parameters() if one.requires_grad]
+    groups = [(lora, recipe.backbone_rate), (own, 4 * recipe.backbone_rate)]
+    Loop(folder, recipe, accelerator, module, groups, order.steps, recipe.batch, parts, measured, report).run()
+    module.eval()
+    return Trained(
+        model,
+        heads.eval(),
+        _accuracy(module, split.test, report),
+        before,
+        start,
+        drift(model, output, split.test),
+        order.steps,
+        len(split.train),
+    )
+
+
+def adapted(backbone: Backbone, recipe: Recipe) -> PeftModel:
+    """The backbone's model with adapters that change nothing yet, on all linear layers but the output layer."""
+    config = LoraConfig(
+        r=recipe.lora_rank,
+        lora_alpha=recipe.lora_alpha,
+        lora_dropout=0.0,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+    # The adapters' first weights are drawn: a run begun anew begins alike.
+    torch.manual_seed(recipe.seed)
+    return get_peft_model(backbone.model, config)
+
+
+def _check_start(module: JointLoss, backbone: Backbone, split: Split, recipe: Recipe) -> tuple[float, float]:
+    """Step 0 must start at Medusa-1's loss: new adapters change nothing, and the heads are those that were trained.
+
+    Each loss goes its own way: Medusa-1's over kept hidden states, this file's over passages.
+
+    Raises:
+        MedusaError: the two differ.
+    """
+    module.eval()
+    some = split.test[:48]
+    with torch.no_grad():
+        joint = _heads_loss(module, some)
+        with module.model.disable_adapter():
+            states = forward(backbone.model, some, recipe.low_precision)
+    targets = build_targets(states, module.known, module.heads.heads.token_map, backbone.vocab_size)
+    material = Material(states, targets, states, targets, module.heads.heads.token_map)
+    alone = held_out_loss(module.heads, material, recipe)
+    if abs(joint - alone) > SAME * alone:
+        raise MedusaError(
+            f"Joint training does not begin where the heads' own training ended: their loss is {alone:.3f} on the frozen "
+            f"model but {joint:.3f} in step 0; begin anew from their folder."
+        )
+    return alone, joint
+
+
+def _heads_loss(module: JointLoss, conversations: Sequence[Conversation]) -> float:
+    total = sum(_positions(one) for one in conversations)
+    return math.fsum(float(module.losses([passage], total)[1]) for passage in passages(conversations))
+
+
+@torch.no_grad()
+def _accuracy(module: JointLoss, conversations: Sequence[Conversation], report: Report) -> Accuracy:
+    """Of the heads on the adapted backbone."""
+    parts = []
+    for done, passage in enumerate(some := passages(conversations), start=1):
+        said, _ = module.read(passage.ids.to(module.output.device))
+        parts.append(_states(said, passage))
+        report("held-out answers", done, len(some), "")
+    states, heads = HiddenStates.join(parts), module.heads.heads
+    return measure(heads, states, build_targets(states, module.known, heads.token_map, len(module.output)))
+
+
+def _states(said: Tensor, passage: Passage) -> HiddenStates:
+    there = passage.there
+    return HiddenStates(said.cpu()[there].half(), passage.ids[there], there.sum(dim=1), passage.left[there])
+
+
+def _positions(conversation: Conversation) -> int:
+    """Where the first head has something to answer for."""
+    return sum(count > 0 for count in conversation.left())
+
+
+class _Order:
+    """Which conversations a step looks at: whole ones, together about as many positions as the recipe says."""
+
+    def __init__(self, conversations: Sequence[Conversation], recipe: Recipe) -> None:
+        self._conversations, self._recipe = conversations, recipe
+        self._sizes = [_positions(one) for one in conversations]
+        self._a_epoch = max(1, round(sum(self._sizes) / recipe.batch))
+        self.steps = max(1, round(recipe.epochs * self._a_epoch))
+
+    def step(self, step: int) -> list[Conversation]:
+        """Depends on seed and step alone."""
+        seed = self._recipe.seed * 1_000_003 + step // self._a_epoch
+        order = torch.randperm(len(self._sizes), generator=torch.Generator().manual_seed(seed)).tolist()
+        place, share = step % self._a_epoch, len(order) / self._a_epoch
+        return [self._conversations[one] for one in order[int(place * share) : max(int((place + 1) * share), 1)]]
