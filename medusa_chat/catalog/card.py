@@ -56,8 +56,10 @@ class Card:
         )
 
     def heads_folder(self) -> Path | None:
-        """Where the model's Medusa heads lie, the user's own before those that came with the card; None without any."""
+        """Where the model's Medusa heads lie, the user's own before those that came with the card or the folder."""
         shelves = [self.home] if self._is_bare_folder() else [self.store, self.home]
+        if isinstance(self.source, FolderSource):
+            shelves.append(self.source.path)
         return next((shelf / self.heads for shelf in shelves if (shelf / self.heads).is_dir()), None)
 
     @property

@@ -21,8 +21,13 @@ def all_cards() -> list[Card]:
     Raises:
         MedusaError: a card is wrong.
     """
-    homes = {home.name: home for shelf in _shelves() for home in _card_folders(shelf)}
-    return [read_card(homes[name]) for name in sorted(homes)]
+    return [read_card(home) for home in _homes()]
+
+
+def readable_cards() -> tuple[list[Card], list[str]]:
+    """As `all_cards`, but for those that are wrong: of each a plain sentence instead."""
+    read = [_card_or_problem(home) for home in _homes()]
+    return [card for card in read if isinstance(card, Card)], [text for text in read if isinstance(text, str)]
 
 
 def find(name_or_path: str) -> Card:
@@ -46,6 +51,19 @@ def find(name_or_path: str) -> Card:
 def _shelves() -> tuple[Path, Path]:
     """Folders of cards; the later wins."""
     return paths.bundled_dir("models"), paths.models_dir()
+
+
+def _card_or_problem(home: Path) -> Card | str:
+    try:
+        return read_card(home)
+    except MedusaError as error:
+        return str(error)
+
+
+def _homes() -> list[Path]:
+    """One folder per name, by name."""
+    homes = {home.name: home for shelf in _shelves() for home in _card_folders(shelf)}
+    return [homes[name] for name in sorted(homes)]
 
 
 def _card_folders(shelf: Path) -> list[Path]:

@@ -20,7 +20,7 @@ CARD_FILE = "card.toml"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _FILE_NAME = re.compile(r"\w[\w.+-]*")
 
 
@@ -74,7 +74,7 @@ def _source(keys: _Keys, home: Path) -> Source:
         )
     elif kind == HubSource.kind:
         source = HubSource(
-            repo=keys.matching("repo", _REPO, "owner/name"),
+            repo=keys.matching("repo", REPO, "owner/name"),
             revision=keys.text("revision"),
             allow=keys.texts("allow"),
         )

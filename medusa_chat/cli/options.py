@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 import click
 
 from medusa_chat.catalog import DEFAULT_MODEL
+from medusa_chat.catalog.fits import PRECISIONS
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import DECODERS, LOSSY_RULES, RULES, TREE_KINDS, Decoding, Limits, Sampling
-
-PRECISIONS = ("auto", "none", "fp16", "int8", "int4", "nf4")
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value", Sampling, Decoding, Limits)

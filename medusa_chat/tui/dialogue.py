@@ -32,6 +32,7 @@ from medusa_chat.tui.choices import Choices, possible
 from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.knobs import knob, why_unchanged
+from medusa_chat.tui.switching import Switch
 from medusa_chat.tui.turn import Turn, messages_of
 
 _LENGTHS_WITHOUT_HEADS = 5
@@ -67,7 +68,7 @@ class Dialogue:
         """The newest one; it may have ended."""
         self._engine = engine
         self._journal = journal
-        self._model = model
+        self._switch = Switch(Load(model))
         self._answers = 0
 
     @property
@@ -95,7 +96,21 @@ class Dialogue:
 
     def open(self) -> None:
         """Have the model loaded."""
-        self._engine.send(Load(self._model))
+        self._engine.send(self._switch.wanted)
+
+    def load(self, model: str, quantize: str = "auto") -> None:
+        """Another model, or another precision, in the place of the present one. A running answer ends first, what was
+        written of it and the conversation stay; a question that waits for a model is answered by this one."""
+        if not self.waiting:
+            self._engine.send(Cancel())
+        self._switch.ask(Load(model, quantize))
+        self.loading = Progress(f"loading {model}")
+        self._engine.send(self._switch.wanted)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the model asked for last is not loaded."""
+        return self._switch.trouble
 
     def drain(self) -> list[Event]:
         return self._engine.drain()
@@ -278,6 +293,7 @@ class Dialogue:
 
     def _take_loaded(self, loaded: Loaded) -> None:
         self.loaded, self.loading = loaded, None
+        self._switch.arrived()
         self.choices = possible(self.choices, loaded)
         turn = self.current
         if self.waiting:
@@ -289,6 +305,11 @@ class Dialogue:
     def _take_failed(self, failed: Failed) -> Effect:
         """A failure of no answer ends the turn that waits for the model, and leaves a running one alone."""
         turn = self.current
+        unloaded = failed.answer is None and (self.waiting or not self.busy)
+        if unloaded and (old := self._switch.fail(failed)) is not None:
+            self.loading = Progress(f"loading {old.model} again")
+            self._engine.send(old)
+            return Effect.FAILED
         self.loading = None
         concerned = failed.answer is None if self.waiting else turn is not None and failed.answer == turn.answer
         if turn is not None and turn.running and concerned:

@@ -12,6 +12,8 @@ from doubles.wheel_packages import Package, write_card
 
 from medusa_chat import catalog
 from medusa_chat.catalog import Card
+from medusa_chat.catalog.finding import readable_cards
+from medusa_chat.catalog.fits import PRECISIONS
 from medusa_chat.catalog.reading import read_card
 from medusa_chat.catalog.sources import FolderSource, HubSource, PypiSource
 from medusa_chat.engine.errors import MedusaError
@@ -154,10 +156,38 @@ def test_a_bare_folder_never_takes_the_heads_of_a_card_with_its_name(tmp_path: P
 def test_fit_compares_need_with_what_is_free() -> None:
     default = catalog.find(catalog.DEFAULT_MODEL)
     assert default.memory is not None
-    assert catalog.fit(default, cuda_free=default.memory).fits is True
-    assert catalog.fit(default, cuda_free=default.memory - 1).fits is False
-    assert catalog.fit(default, "nf4", cuda_free=default.memory - 1).fits is True
+    on_graphics = catalog.fit(default, cuda_free=1).needed
+    assert on_graphics is not None
+    assert on_graphics < default.memory, "weights are 16 bits there"
+    assert catalog.fit(default, cuda_free=on_graphics).fits is True
+    assert catalog.fit(default, cuda_free=on_graphics - 1).fits is False
+    assert catalog.fit(default, "nf4", cuda_free=on_graphics - 1).fits is True
     assert catalog.fit(default).available > 0
+
+
+def test_fewer_bits_run_in_less_memory_but_are_loaded_whole_on_a_processor() -> None:
+    default = catalog.find(catalog.DEFAULT_MODEL)
+    fits = {precision: catalog.fit(default, precision) for precision in PRECISIONS}
+    running = [fits[precision].running or 0 for precision in ("none", "fp16", "int8", "int4", "nf4")]
+    assert running == sorted(running, reverse=True)
+    assert len(set(running)) == len(running)
+    assert fits["auto"] == fits["none"] or fits["auto"].needed == fits["none"].needed
+    assert fits["int8"].needed == fits["none"].needed == default.memory
+    assert fits["nf4"].needed == fits["nf4"].running
+
+
+def test_precisions_are_those_the_engine_knows() -> None:
+    from medusa_chat.engine.loading import QUANTIZE
+
+    assert set(PRECISIONS) == set(QUANTIZE)
+
+
+def test_one_wrong_card_does_not_hide_the_others(card: Card) -> None:
+    (paths.models_dir() / "wrong").mkdir()
+    (paths.models_dir() / "wrong" / "card.toml").write_text("name = 3")
+    cards, problems = readable_cards()
+    assert card.name in [each.name for each in cards]
+    assert [str(paths.models_dir() / "wrong") in problem for problem in problems] == [True]
 
 
 def test_fit_of_an_unknown_need_is_unknown(card: Card) -> None:

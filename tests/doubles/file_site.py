@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -25,10 +25,19 @@ class Site:
     ranges: bool = True
     cut_after: list[int] = field(default_factory=list)
     """For each of the next answers above 1 kB: bytes after which the connection is cut."""
+    stall_after: list[int] = field(default_factory=list)
+    """For each of the next answers above 1 kB: bytes after which nothing more comes until `go_on`."""
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)
     """Method, path and Range header."""
     sent: int = 0
     """Bytes of answers above 1 kB."""
+    _going: threading.Event = field(default_factory=threading.Event)
+
+    def go_on(self) -> None:
+        self._going.set()
+
+    def wait(self) -> None:
+        self._going.wait()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -78,8 +87,15 @@ class _Handler(BaseHTTPRequestHandler):
         if self.site.cut_after:
             content = content[: self.site.cut_after.pop(0)]
             self.close_connection = True
-        self.wfile.write(content)
-        self.site.sent += len(content)
+        if self.site.stall_after:
+            held = self.site.stall_after.pop(0)
+            self.wfile.write(content[:held])
+            self.wfile.flush()
+            self.site.wait()
+            content = content[held:]
+        with suppress(ConnectionError):  # whoever asked may have left meanwhile
+            self.wfile.write(content)
+            self.site.sent += len(content)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -95,6 +111,7 @@ def running_site() -> Iterator[Site]:
     try:
         yield site
     finally:
+        site.go_on()
         server.shutdown()
         server.server_close()
         thread.join()

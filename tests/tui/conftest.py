@@ -107,11 +107,12 @@ def open_chat() -> Opener:
         loaded: Loaded | None = None,
         engine: ScriptedEngine | None = None,
         ready: bool = True,
+        model: str = "tiny",
     ) -> AsyncIterator[Chat]:
         if engine is None:
             options = {} if loaded is None else {"loaded": loaded}
             engine = ScriptedEngine(*(replies or ("Paris.",)), **options)
-        app = MedusaChatApp(engine, "tiny", prompt, theme)
+        app = MedusaChatApp(engine, model, prompt, theme)
         app.animation_level = "none"
         async with app.run_test(size=size) as pilot:
             chat = Chat(app, engine, pilot)

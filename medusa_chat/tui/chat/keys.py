@@ -68,6 +68,10 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         tooltip="Show all answers token by token, each marked by how it was won, or as text again",
     ),
     Binding(
+        "f11,alt+m", "models", "Models", id="chat.models", priority=True, show=False, key_display="F11",
+        tooltip="Models: what is here, what fits, its heads; pull one, load another",
+    ),
+    Binding(
         "f1", "help", "Help", id="chat.help", priority=True, key_display="F1", tooltip="Every key, and what the words mean"
     ),
     *_knob_bindings(),

@@ -110,7 +110,8 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
         elif effect is Effect.LOADED:
             self._show_loaded()
         elif effect is Effect.FAILED and isinstance(event, Failed):
-            await self.query_one(Transcript).tell(event.advice)
+            trouble = None if self.dialogue.busy else self.dialogue.trouble
+            await self.query_one(Transcript).tell(trouble or event.advice)
 
     def _show_loaded(self) -> None:
         if self.dialogue.loaded is not None:
@@ -212,6 +213,14 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
     @on(KnobList.Turned)
     def _on_turned(self, event: KnobList.Turned) -> None:
         self.action_turn(event.knob, event.by)
+
+    def action_models(self) -> None:
+        """The screen stays once it was opened, so that a pull goes on while one chats."""
+        from medusa_chat.tui.models.screen import ModelsScreen
+
+        if not self.app.is_screen_installed("models"):
+            self.app.install_screen(ModelsScreen(self.dialogue), "models")
+        self.app.push_screen("models")
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(key_table()))

@@ -1,0 +1,1 @@
+"""Models: what there is, what fits, bringing weights here, and changing the loaded one."""
