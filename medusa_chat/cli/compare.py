@@ -52,7 +52,7 @@ def compare(prompt: str | None, **flags: Any) -> int:
     found = _first_parting(comparison, answers)
     cancelled = any(told.cut for told in answers)
     if flags["as_json"]:
-        _emit(answers, found, comparison.sampling.seed, cancelled)
+        _emit(answers, found, comparison, cancelled)
     else:
         _print(answers)
         click.echo(_verdict_line(answers, found, cancelled))
@@ -110,12 +110,12 @@ def _first_parting(comparison: Comparison, answers: list[Told]) -> tuple[Parting
     return None if parting is None else (parting, other)
 
 
-def _emit(answers: list[Told], found: tuple[Parting, Told] | None, seed: int | None, cancelled: bool) -> None:
+def _emit(answers: list[Told], found: tuple[Parting, Told] | None, comparison: Comparison, cancelled: bool) -> None:
     """A script gets no verdict on answers that were cut short."""
     from medusa_chat.cli.records import done_event
 
     for told in answers:
-        emit(done_event(told, seed=seed))
+        emit(done_event(told, seed=comparison.sampling.seed, prefill_seconds=round(comparison.prefill_seconds, 4)))
     if not cancelled:
         emit(_verdict_event(answers[0], found))
 

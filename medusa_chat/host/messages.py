@@ -61,7 +61,9 @@ class Compare:
     """Answer one conversation in several lanes, each with its own cache and its own clock.
 
     The lane with the least engine time of its own takes the next step. All draw the same random numbers. Pause,
-    StepOnce, Resume and Cancel steer all lanes together.
+    StepOnce (one step of the lane whose turn it is), Resume and Cancel steer all lanes together; Adjust changes nothing.
+    The prompt is read once, before the clocks run, and the chat's own cache stays as it is. Where a lane decodes plainly
+    its mean step is the plain step of all; else plain steps are timed beside each lane's own, as in a chat.
     """
 
     answer: int
@@ -239,7 +241,7 @@ class LaneStepped:
 
 @dataclass(frozen=True, slots=True)
 class LaneEnded:
-    """A lane's answer is complete, or was cut short."""
+    """A lane's answer is complete, or was cut short. `Statistics.plain_ms` is what was known then."""
 
     answer: int
     lane: int
