@@ -257,9 +257,15 @@ class Dialogue:
         )
         return self.comparison
 
+    def messages_before(self, turn: Turn | None) -> tuple[ChatMessage, ...]:
+        """What the model has read before this turn's question; None: before the one that comes next."""
+        place = self.turns.index(turn) if turn is not None else len(self.turns)
+        return messages_of([*self.turns[:place], Turn(0, "")], self.system)[:-1]
+
     def stop_comparing(self) -> None:
         """End all lanes; what they wrote stays to be looked at."""
-        if self.comparing:
+        if self.comparison is not None and self.comparison.running and not self.comparison.stopping:
+            self.comparison.stopping = True
             self._engine.send(Cancel())
 
     # The running answer or comparison, step by step.

@@ -62,6 +62,10 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         "alt+n", "step_once", "One step", id="chat.step", priority=True, show=False,
         tooltip="Let the answer take one more step and hold it there",
     ),
+    Binding(
+        "ctrl+r", "compare", "Compare", id="chat.compare", priority=True, show=False,
+        tooltip="Race decoders over what stands in the composer, else over the last question; nothing of it is kept",
+    ),
     Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
     Binding(
         "f10,alt+t", "tokens", "Tokens", id="chat.tokens", priority=True, show=False, key_display="F10",

@@ -35,6 +35,10 @@ _ACTS = (
         tooltip="Send the whole message to the terminal's clipboard, as it was written",
     ),
     Binding(
+        "c", "screen.compare", "Compare", id="message.compare",
+        tooltip="Race decoders over this question, with what was said before it",
+    ),
+    Binding(
         "t", "screen.message_tokens", "Tokens", id="message.tokens",
         tooltip="Show this answer token by token, each marked by how it was won, or as text again",
     ),

@@ -222,6 +222,18 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
             self.app.install_screen(ModelsScreen(self.dialogue), "models")
         self.app.push_screen("models")
 
+    def action_compare(self) -> None:
+        """Over the question under the cursor, else over what stands in the composer, else over the last question."""
+        if self.dialogue.busy:
+            self.notify("Still answering: Esc stops it first.", timeout=4)
+            return
+        from medusa_chat.tui.compare.screen import CompareScreen
+
+        written = self.query_one(Composer).text.strip()
+        turn = self.chosen if self.marked is not None or not written else None
+        prompt = turn.question if turn is not None else written
+        self.app.push_screen(CompareScreen(self.dialogue, self.dialogue.messages_before(turn), prompt))
+
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(key_table()))
 

@@ -89,6 +89,8 @@ class Comparison:
         self.stage: Progress | None = None
         self.failure: str | None = None
         self.over = False
+        self.stopping = False
+        """The person has asked for its end."""
         self.changes = 0
 
     @property

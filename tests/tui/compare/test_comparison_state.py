@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from doubles.comparisons import JOINT, LOOKUP, OTHER, PLAIN, PROMPT, TEXT, Race
 from doubles.scripted_engine import LOADED, ScriptedEngine
 from doubles.step_records import steps_of
 
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.options import Decoding, Limits, Sampling
+from medusa_chat.engine.options import Limits, Sampling
 from medusa_chat.host.messages import (
     Cancel,
     ChatMessage,
     Compare,
     Failed,
     Generate,
-    Lane,
     LaneEnded,
     LaneStepped,
     Load,
@@ -25,33 +25,16 @@ from medusa_chat.host.messages import (
     Resume,
     StepOnce,
 )
-from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.journal import Journal
-
-TEXT = "The capital of France is Paris, a city on the Seine with a long history and many museums."
-OTHER = "The capital of France is Lyon, a city on the Rhone."
-PLAIN, JOINT = Lane("plain", Decoding("plain")), Lane("joint", Decoding("joint"))
-PROMPT = (ChatMessage("user", "What is the capital of France?"),)
-
-
-def race(*texts: str, lanes: tuple[Lane, ...] = (PLAIN, JOINT)) -> tuple[ScriptedEngine, Comparison]:
-    engine = ScriptedEngine(lanes=texts)
-    engine.send(Compare(1, PROMPT, lanes))
-    return engine, Comparison(1, PROMPT, lanes, LOADED.plain_ms)
-
-
-def fold(engine: ScriptedEngine, comparison: Comparison) -> None:
-    for event in engine.drain():
-        comparison.take(event)
 
 
 @pytest.mark.parametrize("batch", [1, 4, None])
 def test_every_lane_has_its_own_text_tally_and_clock(batch):
-    engine, comparison = race(TEXT)
+    race = Race(TEXT)
+    comparison = race.comparison
     while comparison.running:
-        engine.play(batch)
-        fold(engine, comparison)
+        race.play(batch)
     plain, joint = comparison.runs
     assert plain.text == joint.text == TEXT
     assert plain.tally.tokens == joint.tally.tokens == plain.tally.steps
@@ -63,9 +46,7 @@ def test_every_lane_has_its_own_text_tally_and_clock(batch):
 
 
 def test_the_plain_lane_measures_the_others():
-    engine, comparison = race(TEXT)
-    engine.play()
-    fold(engine, comparison)
+    comparison = Race(TEXT).play()
     plain, joint = comparison.runs
     assert plain.tally.speedup == pytest.approx(1.0)
     assert joint.tally.overhead == pytest.approx(joint.tally.step_ms / plain.tally.step_ms)
@@ -73,16 +54,14 @@ def test_the_plain_lane_measures_the_others():
 
 
 def test_without_a_plain_lane_the_measured_plain_step_counts():
-    engine, comparison = race(TEXT, lanes=(JOINT, Lane("lookup", Decoding("lookup"))))
-    engine.play()
-    fold(engine, comparison)
+    comparison = Race(TEXT, lanes=(JOINT, LOOKUP)).play()
     assert comparison.baseline is None
     assert comparison.runs[0].tally.plain_ms == LOADED.plain_ms
 
 
 def test_tokens_are_counted_at_one_clock_for_all():
     """However far ahead one lane's message was read, no lane is ahead of the clock."""
-    _, comparison = race(TEXT)
+    comparison = Race(TEXT).comparison
     steps = steps_of(TEXT, nodes=1)
     comparison.take(LaneStepped(1, 0, steps[:5]))
     assert comparison.clock == 0.0
@@ -95,24 +74,19 @@ def test_tokens_are_counted_at_one_clock_for_all():
 
 
 def test_a_lane_that_is_done_holds_the_clock_back_no_longer():
-    engine, comparison = race(TEXT)
-    while not comparison.runs[1].ended:
-        engine.play(1)
-        fold(engine, comparison)
-    plain, joint = comparison.runs
-    engine.play(1)
-    fold(engine, comparison)
+    race = Race(TEXT)
+    plain, joint = race.comparison.runs
+    while not joint.ended:
+        race.play(1)
+    comparison = race.play(1)
     assert comparison.winner is joint
     assert comparison.clock == plain.tally.ms > joint.tally.ms
 
 
 def test_the_place_where_texts_part_is_known_while_they_grow():
-    engine, comparison = race(TEXT, OTHER)
-    engine.play(4)
-    fold(engine, comparison)
-    assert comparison.runs[1].parted is None
-    engine.play()
-    fold(engine, comparison)
+    race = Race(TEXT, OTHER)
+    assert race.play(4).runs[1].parted is None
+    comparison = race.play()
     assert comparison.runs[0].parted is None
     assert comparison.runs[1].parted == TEXT.index("Paris")
     parting = comparison.runs[1].parting
@@ -121,17 +95,14 @@ def test_the_place_where_texts_part_is_known_while_they_grow():
 
 
 def test_a_text_that_only_goes_on_parts_where_the_other_ended():
-    engine, comparison = race("Paris.", "Paris. It lies on the Seine.")
-    engine.play()
-    fold(engine, comparison)
+    comparison = Race("Paris.", "Paris. It lies on the Seine.").play()
     assert comparison.runs[1].parted == len("Paris.")
 
 
 def test_a_text_cut_short_does_not_part():
-    engine, comparison = race(TEXT)
-    engine.play(6)
-    engine.send(Cancel())
-    fold(engine, comparison)
+    race = Race(TEXT)
+    race.play(6)
+    comparison = race.cancel()
     assert comparison.stopped
     assert not comparison.running
     assert comparison.winner is None
@@ -139,13 +110,11 @@ def test_a_text_cut_short_does_not_part():
 
 
 def test_text_held_back_until_the_end_is_not_lost():
-    _, comparison = race(TEXT)
-    engine, ended = race(TEXT)
-    engine.send(Cancel())
-    event = next(event for event in engine.drain() if isinstance(event, LaneEnded))
-    comparison.take(replace(event, text="half"))
-    assert comparison.runs[event.lane].text == "half"
-    assert ended.running
+    race = Race(TEXT)
+    race.engine.send(Cancel())
+    event = next(event for event in race.engine.drain() if isinstance(event, LaneEnded))
+    race.comparison.take(replace(event, text="half"))
+    assert race.comparison.runs[event.lane].text == "half"
 
 
 def dialogue(engine: ScriptedEngine) -> Dialogue:
@@ -246,3 +215,19 @@ def test_a_failure_keeps_what_was_written():
     assert not made.comparing
     assert all(TEXT.startswith(run.text) for run in comparison.runs)
     assert Load("tiny") in engine.requests
+
+
+def test_what_was_said_before_a_turn():
+    engine = ScriptedEngine("Paris.", "Madrid.")
+    made = dialogue(engine)
+    for question in ("And of France?", "And of Spain?"):
+        made.ask(question)
+        engine.play()
+        take_all(made)
+    said = [ChatMessage("user", "And of France?"), ChatMessage("assistant", "Paris.")]
+    assert made.messages_before(made.turns[0]) == ()
+    assert list(made.messages_before(made.turns[1])) == said
+    assert list(made.messages_before(None))[2:] == [
+        ChatMessage("user", "And of Spain?"),
+        ChatMessage("assistant", "Madrid."),
+    ]
