@@ -11,7 +11,7 @@ from textual.widgets import Static
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.chat.live_text import LiveText
-from medusa_chat.tui.chat.message_view import MessageView
+from medusa_chat.tui.chat.message_view import MessageView, SiblingLine
 from medusa_chat.tui.chat.note import Note
 from medusa_chat.tui.chat.token_view import TokenView
 from medusa_chat.tui.markup import flat
@@ -32,6 +32,10 @@ class AnswerView(MessageView, VerticalGroup):
     @property
     def said(self) -> str:
         return self.turn.text
+
+    def on_mount(self) -> None:
+        if self.turn.answers[1] > 1:
+            self.mount(SiblingLine(self.turn.answers))
 
     def compose(self) -> ComposeResult:
         yield self._text or _flat(self.turn)

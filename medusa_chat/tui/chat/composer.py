@@ -13,7 +13,7 @@ from textual.widgets import TextArea
 READY = "enter sends · ctrl+j new line"
 STOPPING = "stopping …"
 BUSY = "answering · esc stops"
-EDITING = "other words for the question above · enter asks · esc leaves it"
+EDITING = "editing · enter asks anew · esc leaves it"
 _LEFT_TO_THE_SCREEN = ("f6", "f7", "pageup", "pagedown")
 """Keys of a text area that mean something else in a chat; left in, they would lead the footer."""
 

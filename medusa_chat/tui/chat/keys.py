@@ -66,6 +66,10 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         "ctrl+r", "compare", "Compare", id="chat.compare", priority=True, show=False,
         tooltip="Race decoders over what stands in the composer, else over the last question; nothing of it is kept",
     ),
+    Binding(
+        "alt+s", "system", "System prompt", id="chat.system", priority=True, show=False,
+        tooltip="What the model is told before this conversation; for the answers to come",
+    ),
     Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
     Binding(
         "f10,alt+t", "tokens", "Tokens", id="chat.tokens", priority=True, show=False, key_display="F10",

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from textual.binding import Binding
 
+_SIBLINGS = Binding.Group("siblings", compact=True)
+
 _MOVES = (
     Binding("up,k", "move(-1)", "Up", id="message.previous", show=False, tooltip="To the message before"),
     Binding("down,j", "move(1)", "Down", id="message.next", show=False, tooltip="To the message after"),
@@ -24,10 +26,12 @@ _ACTS = (
     ),
     Binding(
         "left_square_bracket", "screen.sibling(-1)", "Sibling before", id="message.sibling.previous", key_display="[",
+        group=_SIBLINGS,
         tooltip="Show the wording or answer that was there before, with all that followed it",
     ),
     Binding(
         "right_square_bracket", "screen.sibling(1)", "Next sibling", id="message.sibling.next", key_display="]",
+        group=_SIBLINGS,
         tooltip="Show the next wording or answer in this place, with all that followed it",
     ),
     Binding(
@@ -45,4 +49,6 @@ _ACTS = (
 )  # fmt: skip
 """Further ones go here; `ChatScreen.chosen` is the turn they are about."""
 
-MESSAGE_BINDINGS: tuple[Binding, ...] = (*_MOVES, *_ACTS)
+_BACK = Binding("escape", "screen.stop", "Back", id="message.back", key_display="esc", tooltip="Back to the composer")
+
+MESSAGE_BINDINGS: tuple[Binding, ...] = (*_MOVES, *_ACTS, _BACK)

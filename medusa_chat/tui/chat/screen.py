@@ -23,6 +23,7 @@ from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS, key_table
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.stepping import SteppingScreen
+from medusa_chat.tui.chat.system_prompt import SystemEditor, SystemLine
 from medusa_chat.tui.chat.token_screen import TokenScreen
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
@@ -61,6 +62,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
             with Vertical(id="conversation"):
                 with Transcript():
                     yield Welcome(None)
+                    yield SystemLine()
                 yield StatusLine()
                 yield Composer(id="composer")
             yield MedusaPanel()
@@ -162,6 +164,14 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
         else:
             self.query_one(Composer).hint(STOPPING)
 
+    def action_system(self) -> None:
+        self.app.push_screen(SystemEditor(self.dialogue.system), self._instruct)
+
+    def _instruct(self, system: str | None) -> None:
+        if system is not None and system != self.dialogue.system:
+            self.dialogue.instruct(system)
+            self.query_one(SystemLine).show(system)
+
     async def action_new(self) -> None:
         self.dialogue.forget()
         await self._show(())
@@ -184,7 +194,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
         """Another conversation than before."""
         self.end_editing()
         self._view = None
-        await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns)
+        await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns, self.dialogue.system)
         self.keep_token_view()
         composer = self.query_one(Composer)
         composer.hint(READY)

@@ -17,6 +17,7 @@ from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
 from medusa_chat.tui.chat.message_view import MessageView, QuestionView
 from medusa_chat.tui.chat.note import failure
+from medusa_chat.tui.chat.system_prompt import SystemLine
 from medusa_chat.tui.turn import Turn
 
 LIVE_ANSWERS = 3
@@ -59,10 +60,10 @@ class Transcript(VerticalScroll, can_focus=True):
         if new_value > old_value and self.is_anchored and self.following:
             self.anchor()
 
-    async def start(self, welcome: Widget, turns: Sequence[Turn] = ()) -> None:
-        """Nothing but the welcome and what was said long ago."""
+    async def start(self, welcome: Widget, turns: Sequence[Turn] = (), system: str = "") -> None:
+        """Nothing but the welcome, the system prompt and what was said long ago."""
         await self.remove_children()
-        await self.mount(welcome, *_past(turns))
+        await self.mount(welcome, SystemLine(system), *_past(turns))
         self.anchor(False)
         self.scroll_home(animate=False, immediate=True)
 
