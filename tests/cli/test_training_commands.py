@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -55,6 +56,14 @@ def test_from_prompts_to_calibrated_heads(medusa: Any, headless_model: str, answ
     (event,) = ended.events
     assert Path(event["file"]) == model / "heads" / "calibration.json"
     assert event["budget"] in {1, *map(int, event["expected"])}
+    assert event["measured"]
+    picture = ElementTree.parse(model / "heads" / "calibration.svg").getroot()
+    assert {"tokens/step", "overhead", "speedup"} <= {
+        text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")
+    }
+    told = medusa("calibrate", "--model", str(model), "--data", str(answered), "--held-out", "0.3", "--again", "2").out
+    assert "<- budget" in told
+    assert "decoded again with" in told
 
     answer = medusa("run", "hello", "--model", str(model), "--decoder", "medusa", "--max-tokens", "6", "--json")
     assert answer.events[-1]["decoder"] == "medusa"
