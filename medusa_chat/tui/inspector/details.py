@@ -12,7 +12,8 @@ from medusa_chat.host.messages import StepRecord
 from medusa_chat.tui.inspector.fate import Fate, fates
 from medusa_chat.tui.inspector.label import SIGNS
 from medusa_chat.tui.inspector.sources import sign_of
-from medusa_chat.tui.inspector.why import number, quoted, why
+from medusa_chat.tui.inspector.what_if import WhatIf
+from medusa_chat.tui.inspector.why import number, quoted, then, why
 from medusa_chat.tui.panel.lengths import bar
 from medusa_chat.tui.text import MUTED, figure, showable_piece
 
@@ -28,11 +29,18 @@ _WORDS = {
 
 
 def node_words(
-    step: StepRecord, node: int, follower: str | None, decodings: Sequence[Decoding], bars: bool = True
+    step: StepRecord,
+    node: int,
+    follower: str | None,
+    decodings: Sequence[Decoding],
+    bars: bool = True,
+    supposed: WhatIf | None = None,
 ) -> Content:
     """What there is to know about a node; without `bars` in as few lines as it goes."""
     fate = fates(step)[node]
     lines = [_name(step, node, fate), Content(why(step, node, fate, follower, decodings))]
+    if supposed is not None:
+        lines.append(Content.styled(then(supposed, node), "bold $foreground"))
     if bars:
         return Content("\n").join(
             [*lines, Content(" "), *_chances(step, node), _origin(step, node), *_after(step, node)]

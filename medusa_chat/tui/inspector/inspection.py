@@ -8,7 +8,7 @@ from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import Decoding
 from medusa_chat.host.messages import StepRecord
 from medusa_chat.tui.dialogue import Dialogue
-from medusa_chat.tui.inspector.made_with import decodings_of
+from medusa_chat.tui.inspector.made_with import decodings_of, temperature_of
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.keeping import record_of
 from medusa_chat.tui.turn import Turn
@@ -32,6 +32,7 @@ class Inspection:
         self._dialogue = dialogue
         self._journal = journal
         self._made_with: list[tuple[int, Decoding]] = []
+        self._temperature: float | None = None
         self.go(self._seen - 1 if self.live else 0)
 
     @property
@@ -65,6 +66,12 @@ class Inspection:
         return known[-1] if known else self._dialogue.choices.decoding
 
     @property
+    def temperature(self) -> float:
+        """The answer was made at, as far as that is known."""
+        known = self._temperature
+        return known if known is not None else self._dialogue.choices.sampling.temperature
+
+    @property
     def decodings(self) -> Sequence[Decoding]:
         """All the answer may have been made with, those of this step first."""
         return [self.decoding, *(decoding for _, decoding in self._made_with)]
@@ -83,7 +90,8 @@ class Inspection:
             return
         try:
             if answer is not None:
-                self._made_with = decodings_of(await self._journal.settings(answer))
+                settings = await self._journal.settings(answer)
+                self._made_with, self._temperature = decodings_of(settings), temperature_of(settings)
             if self.steps:
                 return
             kept = [] if answer is None else await self._journal.steps(answer)

@@ -41,6 +41,10 @@ INSPECTOR_BINDINGS: tuple[Binding, ...] = (
         tooltip="The last step; a running answer is followed from there",
     ),
     Binding(
+        "w", "what_if", "What if", id="inspector.what-if", priority=True,
+        tooltip="Suppose another rule, other bounds or a smaller tree: see what would have been kept, and how often",
+    ),
+    Binding(
         "f1", "help", "Help", id="inspector.help", priority=True, key_display="F1",
         tooltip="Every key, and what the words mean",
     ),
@@ -56,8 +60,8 @@ def key_table() -> list[tuple[str, str]]:
     return [
         *((_spelled(binding), binding.tooltip) for binding in INSPECTOR_BINDINGS),
         ("arrows, hjkl", "From guess to guess; g the root, G the end of the accepted path"),
-        ("tab", "To the bar over the steps and back: there left and right walk through them"),
-        ("mouse", "A click on the bar goes to a step, a click on a guess looks at it"),
+        ("tab", "Between tree, bar over the steps (left and right walk through them) and what-if settings"),
+        ("mouse", "A click on the bar goes to a step, one on a guess looks at it, one on a setting turns it"),
     ]
 
 

@@ -26,6 +26,13 @@ def decodings_of(settings: Mapping[str, Any] | None) -> list[tuple[int, Decoding
     return [(step, decoding) for step, decoding in read if decoding is not None]
 
 
+def temperature_of(settings: Mapping[str, Any] | None) -> float | None:
+    """At which the answer began; None where that is not told."""
+    sampling = settings.get("sampling") if isinstance(settings, Mapping) else None
+    value = sampling.get("temperature") if isinstance(sampling, Mapping) else None
+    return float(value) if isinstance(value, (int, float)) and value >= 0 else None
+
+
 def _decoding(values: object) -> Decoding | None:
     if not isinstance(values, Mapping):
         return None

@@ -10,7 +10,6 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from medusa_chat.engine.text.harmless import harmless
@@ -20,10 +19,13 @@ from medusa_chat.tui.inspector.details import node_words, step_words, times_in_o
 from medusa_chat.tui.inspector.drawing import draw
 from medusa_chat.tui.inspector.inspection import Inspection
 from medusa_chat.tui.inspector.keys import INSPECTOR_BINDINGS, key_table
+from medusa_chat.tui.inspector.label import GAINED, LOST
 from medusa_chat.tui.inspector.passage import Passage
 from medusa_chat.tui.inspector.scrubber import Scrubber
 from medusa_chat.tui.inspector.sources import legend
+from medusa_chat.tui.inspector.supposing import SupposingScreen
 from medusa_chat.tui.inspector.tree_map import TreeMap, TreePane
+from medusa_chat.tui.inspector.what_if_view import WhatIfView
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.text import MUTED
 from medusa_chat.tui.turn import Turn
@@ -35,7 +37,7 @@ _ROOMY, _VAST = 100, 160
 """Columns from which the words have bars, and from which they stand beside the tree."""
 
 
-class InspectorScreen(Screen[None]):
+class InspectorScreen(SupposingScreen):
     """Reads the dialogue's plain state on a timer of its own; pausing and stepping are all it asks of it."""
 
     CSS_PATH = "inspector.tcss"
@@ -44,9 +46,8 @@ class InspectorScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = list(INSPECTOR_BINDINGS)
 
     def __init__(self, dialogue: Dialogue, journal: Journal, turn: Turn) -> None:
-        super().__init__()
+        super().__init__(Inspection(dialogue, journal, turn))
         self._dialogue = dialogue
-        self.inspection = Inspection(dialogue, journal, turn)
         self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -63,6 +64,7 @@ class InspectorScreen(Screen[None]):
             with VerticalScroll(id="words", can_focus=False):
                 yield Static(id="node", markup=False)
                 yield Static(id="times", markup=False)
+                yield WhatIfView()
         yield Footer()
 
     def on_mount(self) -> None:
@@ -101,14 +103,19 @@ class InspectorScreen(Screen[None]):
         if step is None:
             self.query_one("#trouble", Static).update(Content.styled(harmless(_nothing(inspection)), MUTED))
             return
-        self.query_one("#legend", Static).update(_legend(step.tree.sources))
+        self.query_one("#legend", Static).update(_legend(step.tree.sources, self.supposition is not None))
         self._show_tree(reveal)
         self._show_words()
+
+    def _redraw(self) -> None:
+        self._show(reveal=False)
 
     def _show_tree(self, reveal: bool) -> None:
         inspection, pane = self.inspection, self.query_one(TreePane)
         if inspection.step is not None:
-            drawing = draw(inspection.step, pane.room, inspection.follower, cursor=inspection.node)
+            supposed = self.supposed
+            other = None if supposed is None or supposed.same else supposed.path
+            drawing = draw(inspection.step, pane.room, inspection.follower, other=other, cursor=inspection.node)
             pane.show(drawing, inspection.node, reveal)
 
     def _show_words(self) -> None:
@@ -116,8 +123,9 @@ class InspectorScreen(Screen[None]):
         if step is None:
             return
         beside, plain = self.size.width >= _ROOMY, inspection.turn.tally.plain_ms
-        words = node_words(step, inspection.node, inspection.follower, inspection.decodings, bars=beside)
+        words = node_words(step, inspection.node, inspection.follower, inspection.decodings, beside, self.supposed)
         self.query_one("#node", Static).update(words)
+        self.show_supposed()
         self.query_one("#times", Static).update(step_words(step, plain) if beside else times_in_one(step, plain))
 
     # What the person wants.
@@ -169,13 +177,19 @@ class InspectorScreen(Screen[None]):
             return self.inspection.live
         if action in ("go", "first", "last"):
             return bool(self.inspection.steps)
+        if action == "what_if":
+            return bool(self.inspection.steps) and not self.has_class("-tiny", "-flat")
         return True
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(key_table()))
 
     def action_close(self) -> None:
-        self.dismiss(None)
+        """One layer: what is supposed, then the screen."""
+        if self.supposition is not None:
+            self.action_what_if()
+        else:
+            self.dismiss(None)
 
 
 def _where(inspection: Inspection) -> Content:
@@ -202,9 +216,12 @@ def _nothing(inspection: Inspection) -> str:
     return "Reading the steps …"
 
 
-def _legend(sources: tuple[str, ...]) -> Content:
+def _legend(sources: tuple[str, ...], supposing: bool) -> Content:
     signs = [("✓", "bold $accent"), (" kept  ", MUTED), ("✗", "$error"), (" fell  ", MUTED)]
-    signs += [("→", "bold $foreground"), (" model's own  ", MUTED)]
+    if supposing:
+        signs += [GAINED, (" then kept  ", MUTED), LOST, (" then not  ", MUTED)]
+    else:
+        signs += [("→", "bold $foreground"), (" model's own  ", MUTED)]
     return Content.assemble(*signs, legend(sources), ("p: drafter, model", MUTED))
 
 

@@ -9,6 +9,7 @@ from medusa_chat.engine.options import Decoding
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.messages import RejectionRecord, StepRecord
 from medusa_chat.tui.inspector.fate import Fate
+from medusa_chat.tui.inspector.what_if import WhatIf
 from medusa_chat.tui.text import showable_piece
 
 _CLOSE = 2e-3
@@ -31,6 +32,21 @@ def why(step: StepRecord, node: int, fate: Fate, follower: str | None, decodings
             if reason is not None and reason.needed is not None:
                 return _below_bound(reason, reason.needed, decodings)
             return _not_chosen(step, node, follower)
+
+
+def then(result: WhatIf, node: int) -> str:
+    """What would have become of a node under other settings."""
+    fallen = next((each for each in result.fallen if each.node == node), None)
+    if node in result.path:
+        return "Then: kept." if node else "Then: the root all the same."
+    if node >= result.nodes:
+        return "Then: not drafted, for the budget ends before it."
+    if fallen is None:
+        return "Then: not on the path."
+    if fallen.needed is not None:
+        return f"Then: fallen, p {number(fallen.probability)} < {number(fallen.needed)}."
+    instead = "" if fallen.instead is None else f", {quoted(fallen.instead)} instead"
+    return f"Then: fallen{instead} (p {number(fallen.probability)})."
 
 
 def _why_kept(step: StepRecord, node: int) -> str:
