@@ -43,6 +43,10 @@ _ACTS = (
         tooltip="Race decoders over this question, with what was said before it",
     ),
     Binding(
+        "i", "screen.inspect", "Inspect", id="message.inspect",
+        tooltip="Walk through the steps of this answer, one tree at a time",
+    ),
+    Binding(
         "t", "screen.message_tokens", "Tokens", id="message.tokens",
         tooltip="Show this answer token by token, each marked by how it was won, or as text again",
     ),

@@ -82,6 +82,18 @@ async def test_an_answer_of_long_ago_is_read_from_the_disk(open_chat):
             assert (kept.tree, kept.path, kept.text, kept.index) == (step.tree, step.path, step.text, step.index)
 
 
+async def test_the_answer_under_the_cursor_is_inspected(open_chat):
+    async with open_chat(TEXT, "Another answer.") as chat:
+        await chat.ask("First?")
+        await chat.finish()
+        await chat.ask("Second?")
+        await chat.finish()
+        await chat.pilot.press("alt+up", "g", "i")
+        await chat.until(lambda: isinstance(chat.app.screen, InspectorScreen) and chat.app.screen.inspection.steps)
+        assert chat.app.screen.inspection.turn.question == "First?"
+        assert chat.app.screen.inspection.said[2].endswith("museums.")
+
+
 async def test_an_answer_without_a_trace_says_so(open_chat):
     async with open_chat(TEXT) as chat:
         await chat.ask()
@@ -253,8 +265,9 @@ async def test_help_names_the_inspector_s_keys(open_chat):
         await answered(chat)
         await chat.pilot.press("f1")
         await chat.until(lambda: isinstance(chat.app.screen, HelpScreen))
-        texts = " ".join(str(static.render()) for static in chat.app.screen.query(Static))
-        assert "one more step" in texts
+        title, rows = chat.app.screen.shown[0]
+        assert title == "Inspector"
+        assert any("one more step" in row.text for row in rows)
 
 
 async def test_a_wide_tree_is_scrolled_to_the_cursor(open_chat):
