@@ -52,6 +52,16 @@ def log_file() -> Path:
     return state_dir() / f"{APP}.log"
 
 
+def prompts_file() -> Path:
+    """Prompts asked before, one JSON object a line. The file may not exist yet; its folder does."""
+    return state_dir() / "prompts.jsonl"
+
+
+def draft_file() -> Path:
+    """What was typed and not sent. The file may not exist yet; its folder does."""
+    return state_dir() / "draft.txt"
+
+
 def native_dir() -> Path:
     """Code compiled for this CPU."""
     return _made(cache_dir() / "native")

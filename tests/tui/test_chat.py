@@ -128,17 +128,6 @@ async def test_escape_without_an_answer_leads_back_to_the_composer(open_chat):
         assert chat.composer.text == "typed"
 
 
-async def test_enter_while_answering_keeps_the_text(open_chat):
-    async with open_chat(MARKDOWN) as chat:
-        await chat.ask()
-        assert chat.composer.border_subtitle == BUSY
-        chat.composer.text = "next question"
-        await chat.pilot.press("enter")
-        await chat.until(lambda: chat.toasts)
-        assert chat.composer.text == "next question"
-        assert len(chat.engine.sent(Generate)) == 1
-
-
 async def test_enter_sends_and_ctrl_j_and_shift_enter_make_lines(open_chat):
     async with open_chat() as chat:
         await chat.pilot.press("a", "ctrl+j", "b", "shift+enter", "c", "enter")

@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.message import Message
 from textual.widgets import TextArea
 
+from medusa_chat.engine.errors import MedusaError
+from medusa_chat.tui.drafts import Drafts
+
 READY = "enter sends · ctrl+j new line"
 STOPPING = "stopping …"
-BUSY = "answering · esc stops"
+BUSY = "answering · enter queues · esc stops"
+KEEP_SECONDS = 2.0
+"""What is typed is on the disk that much later at most."""
 EDITING = "editing · enter asks anew · esc leaves it"
 _LEFT_TO_THE_SCREEN = ("f6", "f7", "pageup", "pagedown")
 """Keys of a text area that mean something else in a chat; left in, they would lead the footer."""
@@ -38,6 +44,14 @@ class Composer(TextArea):
             key_display="^j",
             tooltip="Start a new line in the question; Shift+Enter does too where the terminal can tell it from Enter",
         ),
+        Binding(
+            "alt+e",
+            "edit_outside",
+            "Editor",
+            id="composer.editor",
+            show=False,
+            tooltip="Write the question in your own editor (VISUAL or EDITOR)",
+        ),
     ]
 
     @dataclass
@@ -57,13 +71,38 @@ class Composer(TextArea):
         )
         self.border_subtitle = READY
         self._aside = ""
+        self._drafts = Drafts()
         self.highlight_cursor_line = False
         for key in _LEFT_TO_THE_SCREEN:
             self._bindings.key_to_bindings.pop(key, None)
 
+    async def on_mount(self) -> None:
+        self.run_worker(self._remember(), group="drafts")
+        self.set_interval(KEEP_SECONDS, self._keep)
+
+    def on_unmount(self) -> None:
+        self._drafts.close(self.unsent)
+
+    @property
+    def unsent(self) -> str:
+        """All that was typed and not sent, also what is put aside."""
+        return "\n".join(filter(None, (self._aside, self.text)))
+
+    async def _remember(self) -> None:
+        """What was not sent the last time comes back."""
+        if draft := await self._drafts.open():
+            self.give_back(draft)
+
+    def _keep(self) -> None:
+        self._drafts.keep(self.unsent)
+        if (trouble := self._drafts.trouble()) is not None:
+            self.notify(trouble, severity="warning", timeout=10)
+
     def on_key(self, event: Key) -> None:
         if event.key == "enter":
             self.action_send()
+        elif event.key in ("up", "down") and self._walk(event.key):
+            pass
         elif event.key in ("ctrl+j", "shift+enter", "alt+enter"):
             self.action_newline()
         else:
@@ -76,10 +115,37 @@ class Composer(TextArea):
         if self.text.strip():
             text = self.text
             self.clear()
+            self._drafts.add(text)
             self.post_message(self.Submitted(text))
 
     def action_newline(self) -> None:
         self.insert("\n")
+
+    def action_edit_outside(self) -> None:
+        """The screen is the editor's until it ends; what the engine says meanwhile waits."""
+        from medusa_chat.tui.chat.outside import edited_outside
+
+        try:
+            with self.app.suspend():
+                text = edited_outside(self.text)
+        except MedusaError as error:
+            self.notify(str(error), severity="error")
+        except SuspendNotSupported:
+            self.notify("This terminal cannot be lent to an editor; your question stays as it was.", severity="error")
+        else:
+            self._type(text)
+        self.focus()
+
+    def _walk(self, key: str) -> bool:
+        """Up in the first row and down in the last one walk through what was asked before."""
+        past, place = self._drafts.past, self.cursor_location
+        if key == "up":
+            prompt = past.back(self.text) if self.navigator.is_first_wrapped_line(place) else None
+        else:
+            prompt = past.forward(self.text) if self.navigator.is_last_wrapped_line(place) else None
+        if prompt is not None:
+            self._type(prompt)
+        return prompt is not None
 
     def give_back(self, text: str) -> None:
         """Put unsent text before whatever was typed since."""

@@ -21,6 +21,7 @@ from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Compos
 from medusa_chat.tui.chat.conversations import ConversationsScreen
 from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS, key_table
+from medusa_chat.tui.chat.queued import QueuedPrompts
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.stepping import SteppingScreen
 from medusa_chat.tui.chat.system_prompt import SystemEditor, SystemLine
@@ -64,6 +65,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
                     yield Welcome(None)
                     yield SystemLine()
                 yield StatusLine()
+                yield QueuedPrompts()
                 yield Composer(id="composer")
             yield MedusaPanel()
         yield Footer()
@@ -94,6 +96,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
         if self._dirty and self._ticks % PAINT_EVERY == 0:
             self._dirty = self._view is not None and not await self._view.draw()
             self._paint_figures()
+        await self._ask_next()
         if self._tree_dirty and self._ticks % TREE_EVERY == 0:
             self._paint_tree()
         if self._ticks % SAVE_EVERY == 0:
@@ -138,11 +141,17 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
     async def _on_submitted(self, event: Composer.Submitted) -> None:
         if self.editing is not None:
             await self.ask_reworded(event.text)
-        elif self.dialogue.busy:
-            self.query_one(Composer).give_back(event.text)
-            self.notify("Still answering: Esc stops it. What you typed is kept.", timeout=4)
+        elif self.dialogue.busy or self.query_one(QueuedPrompts).prompts:
+            self.query_one(QueuedPrompts).add(event.text)
         else:
             await self._ask(event.text)
+
+    async def _ask_next(self) -> None:
+        """What waits in the queue; not behind an answer that was stopped or failed, for it may be about that one."""
+        queued, turn = self.query_one(QueuedPrompts), self.dialogue.current
+        ended_well = turn is None or turn.reason in ("eos", "length", "stop")
+        if queued.prompts and ended_well and self.editing is None and not self._dirty:
+            await self._ask(queued.next())
 
     async def _ask(self, question: str) -> None:
         await self.grow(self.dialogue.ask(question))
@@ -154,11 +163,14 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
 
     async def action_stop(self) -> None:
-        """One layer at a time: leads back to the composer; from there ends the answer."""
-        if self.marked is not None or not self.dialogue.busy:
-            if self.query_one(Composer).has_focus:
-                self.end_editing()
-            self.query_one(Composer).focus()
+        """One layer at a time: leads back to the composer, takes back what waits, and then ends the answer."""
+        composer, queued = self.query_one(Composer), self.query_one(QueuedPrompts)
+        if self.marked is not None or not (self.dialogue.busy or queued.prompts or self.editing):
+            composer.focus()
+        elif self.editing is not None:
+            self.end_editing()
+        elif queued.prompts:
+            composer.give_back(queued.last())
         elif self.dialogue.stop():
             await self._end_turn()
         else:
@@ -194,6 +206,8 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
         """Another conversation than before."""
         self.end_editing()
         self._view = None
+        while self.query_one(QueuedPrompts).prompts:
+            self.query_one(Composer).give_back(self.query_one(QueuedPrompts).last())
         await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns, self.dialogue.system)
         self.keep_token_view()
         composer = self.query_one(Composer)
