@@ -29,6 +29,8 @@ from medusa_chat.tui.turn import ENDINGS
 BEAT_EVERY = 2
 NARROWEST_LANE = 36
 """Columns of a lane beside others; with less they are stacked."""
+_MARGINS = 2
+"""Columns left and right of all lanes."""
 
 _READY = "⏎ races the lanes"
 _SIGN_STYLES = {SAME: "bold $success", FAILED: "bold $error"}
@@ -66,7 +68,12 @@ class RaceScreen(Screen[None]):
 
     def _place(self, width: int) -> None:
         """Lanes beside each other where each has room enough."""
-        self.set_class(width < NARROWEST_LANE * len(self._lineup.lanes), "-stacked")
+        lanes = len(self._lineup.lanes)
+        stacked = width < NARROWEST_LANE * lanes
+        self.set_class(stacked, "-stacked")
+        for text in self._lane_texts:
+            # As wide as each other to the cell, so that the same text has the same rows.
+            text.styles.width = "1fr" if stacked else (width - _MARGINS) // lanes
         count = sum(message.role != "system" for message in self._earlier)
         note = [f"with {counted_messages(count)}"] if count else []
         temperature = f"temperature {self._dialogue.choices.sampling.temperature:.1f}"
