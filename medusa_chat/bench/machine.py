@@ -66,5 +66,6 @@ def _own_seconds() -> float:
             spent = process.cpu_times()
         except psutil.Error:
             continue
-        seconds += spent.user + spent.system
+        # With those of its children that have ended, where the system keeps them.
+        seconds += sum(spent[:4])
     return seconds

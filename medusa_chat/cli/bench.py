@@ -21,6 +21,7 @@ COMMANDS = {
     "profile": LazyCommand("medusa_chat.cli.bench_profile:profile", "Where a step's time goes, operator by operator."),
     "context": LazyCommand("medusa_chat.cli.bench_context:context", "What a step costs behind a longer context."),
     "turns": LazyCommand("medusa_chat.cli.bench_turns:turns", "How long each turn's first token takes."),
+    "screen": LazyCommand("medusa_chat.cli.bench_screen:screen", "How quick the app's screen is."),
     "drift": LazyCommand("medusa_chat.cli.bench_drift:drift", "What each precision does to the model's words."),
 }
 
