@@ -42,10 +42,8 @@ def node_words(
     if supposed is not None:
         lines.append(Content.styled(then(supposed, node), "bold $foreground"))
     if bars:
-        return Content("\n").join(
-            [*lines, Content(" "), *_chances(step, node), _origin(step, node), *_after(step, node)]
-        )
-    return Content("\n").join([*lines, _chances_in_one(step, node), *_after(step, node)])
+        return Content("\n").join([*lines, Content(" "), *_chances(step, node), *_after(step, node)])
+    return Content("\n").join([*lines, *_chances_in_one(step, node), *_after(step, node)])
 
 
 def step_words(step: StepRecord, plain_ms: float | None) -> Content:
@@ -99,6 +97,7 @@ def _chances(step: StepRecord, node: int) -> Iterable[Content]:
         return
     yield _chance("drafter", step.tree.scores[node], "$primary")
     yield _chance("model", None if step.beliefs is None else step.beliefs.probabilities[node], "$accent")
+    yield Content.assemble(("by".ljust(_NAME), MUTED), _origin(step, node))
 
 
 def _chance(name: str, probability: float | None, hue: str) -> Content:
@@ -108,23 +107,19 @@ def _chance(name: str, probability: float | None, hue: str) -> Content:
     )
 
 
-def _chances_in_one(step: StepRecord, node: int) -> Content:
-    if node == 0:
-        return _origin(step, node)
-    source = step.tree.sources[node]
-    believed = "–" if step.beliefs is None else number(step.beliefs.probabilities[node])
-    return Content.assemble(
-        ("drafter ", MUTED), (number(step.tree.scores[node]), "bold $foreground"), ("  model ", MUTED),
-        (believed, "bold $foreground"), ("  by ", MUTED), (source, f"bold {sign_of(source)[1]}"),
-    )  # fmt: skip
+def _chances_in_one(step: StepRecord, node: int) -> Iterable[Content]:
+    """One line; none for the root."""
+    if node:
+        believed = "–" if step.beliefs is None else number(step.beliefs.probabilities[node])
+        yield Content.assemble(
+            ("drafter ", MUTED), (number(step.tree.scores[node]), "bold $foreground"), ("  model ", MUTED),
+            (believed, "bold $foreground"), ("  by ", MUTED), _origin(step, node),
+        )  # fmt: skip
 
 
 def _origin(step: StepRecord, node: int) -> Content:
     source = step.tree.sources[node]
-    _, hue = sign_of(source)
-    if node == 0:
-        return Content.styled("the newest token of the text, not yet run through the model", MUTED)
-    return Content.assemble(("by".ljust(_NAME), MUTED), (harmless(source), f"bold {hue}"))
+    return Content.styled(harmless(source), f"bold {sign_of(source)[1]}")
 
 
 def _after(step: StepRecord, node: int) -> Iterable[Content]:

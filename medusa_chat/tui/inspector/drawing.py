@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.geometry import Region
 
 from medusa_chat.host.messages import StepRecord
-from medusa_chat.tui.inspector.label import LEAD, Detail, Label, Styled, labels_of
+from medusa_chat.tui.inspector.label import GAINED, LEAD, Detail, Label, Styled, labels_of
 from medusa_chat.tui.inspector.shape import Shape, shape_of
 from medusa_chat.tui.text import FAINT, MUTED, fitted
 
@@ -69,7 +69,7 @@ def draw(
     labels, columns = _fitting(step, shape, width, follower, other)
     starts = [0, *accumulate(column.width + _GAP for column in columns)]
     cells = {(shape.rows[node], shape.columns[node]): node for node in range(size + 1)}
-    gaps = _gaps(shape, frozenset(path))
+    gaps = _gaps(shape, frozenset(path), frozenset(other or ()).difference(path))
     lines = [
         Content.assemble(*_line(row, columns, gaps, {c: n for (r, c), n in cells.items() if r == row}, labels, cursor))
         for row in range(shape.height)
@@ -105,8 +105,8 @@ def _columns(shape: Shape, labels: Sequence[Label], detail: Detail) -> list[_Col
     return columns
 
 
-def _gaps(shape: Shape, lit: frozenset[int]) -> dict[tuple[int, int], Styled]:
-    """The lines between a column and the next one, by (row, column)."""
+def _gaps(shape: Shape, lit: frozenset[int], gained: frozenset[int]) -> dict[tuple[int, int], Styled]:
+    """The lines between a column and the next one, by (row, column); those to `lit` and `gained` nodes stand out."""
     gaps: dict[tuple[int, int], Styled] = {}
     for node, children in enumerate(shape.children):
         if not children:
@@ -114,12 +114,11 @@ def _gaps(shape: Shape, lit: frozenset[int]) -> dict[tuple[int, int], Styled]:
         column, rows = shape.columns[node], [shape.rows[child] for child in children]
         for row in range(rows[0], rows[-1]):
             gaps[row, column] = (" │  ", FAINT)
-        for row in rows[1:]:
-            gaps[row, column] = (" ├─ ", FAINT)
-        gaps[rows[-1], column] = (" └─ ", FAINT)
+        for child, row in zip(children[1:], rows[1:], strict=True):
+            gaps[row, column] = (" └─ " if row == rows[-1] else " ├─ ", GAINED[1] if child in gained else FAINT)
         bright, more = children[0] in lit, len(children) > 1
         first = " ┯━ " if bright and more else " ━━ " if bright else " ┬─ " if more else " ── "
-        gaps[rows[0], column] = (first, _LIT if bright else FAINT)
+        gaps[rows[0], column] = (first, _LIT if bright else GAINED[1] if children[0] in gained else FAINT)
     return gaps
 
 

@@ -12,6 +12,8 @@ from medusa_chat.tui.inspector.fate import Fate
 from medusa_chat.tui.inspector.what_if import WhatIf
 from medusa_chat.tui.text import showable_piece
 
+_CERTAIN = "Certain before the step: the model chose it at the end of the one before."
+_FIRST = "Certain before the step: it is the last token of the prompt."
 _CLOSE = 2e-3
 """Traces keep four digits."""
 
@@ -20,7 +22,7 @@ def why(step: StepRecord, node: int, fate: Fate, follower: str | None, decodings
     """`follower` is the text of the token that came after the path; `decodings` are those the answer was made with."""
     match fate:
         case Fate.ROOT:
-            return "Certain before the step: the model itself chose it at the end of the one before."
+            return _CERTAIN if step.index > 1 else _FIRST
         case Fate.KEPT:
             return _why_kept(step, node)
         case Fate.UNSEEN:
