@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from time import monotonic
 from typing import ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
+from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.protocol import Engine
+from medusa_chat.settings.keymap import read_keymap
 from medusa_chat.tui.chat.screen import ChatScreen
 from medusa_chat.tui.look import Look
 from medusa_chat.tui.theme_picker import ThemePicker
@@ -26,10 +29,27 @@ class MedusaChatApp(App[None]):
     """Owns the engine: it is closed when the app ends, whichever way."""
 
     TITLE = "Medusa Chat"
-    CSS_PATH = ["chat/screen.tcss", "panel/panel.tcss", "chat/help.tcss", "look.tcss"]  # noqa: RUF012
+    CSS_PATH = ["chat/screen.tcss", "chat/sidebar.tcss", "panel/panel.tcss", "chat/help.tcss", "look.tcss"]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, tooltip="Leave Medusa Chat"),
         Binding("ctrl+c", "interrupt", "Quit", id="app.interrupt", show=False, tooltip="Twice: leave Medusa Chat"),
+        Binding(
+            "f1",
+            "help",
+            "Help",
+            id="app.help",
+            priority=True,
+            key_display="F1",
+            tooltip="Every key, and what the words mean",
+        ),
+        Binding(
+            "question_mark",
+            "help",
+            "Help",
+            id="app.question",
+            show=False,
+            tooltip="The same, where no text is being typed",
+        ),
         Binding(
             "ctrl+l",
             "change_theme",
@@ -49,6 +69,8 @@ class MedusaChatApp(App[None]):
         self._prompt = prompt
         self._look = Look(self, theme)
         self._interrupted = float("-inf")
+        self.own_keys: Mapping[str, str] = {}
+        """Comma-separated keys by the id of an action, where the person chose others."""
 
     def get_default_screen(self) -> Screen[None]:
         """The chat is the first screen there is: keys typed while the app comes up find their way into the composer."""
@@ -56,6 +78,26 @@ class MedusaChatApp(App[None]):
 
     def on_mount(self) -> None:
         self._look.start()
+        self.call_after_refresh(self._take_own_keys)
+
+    def _take_own_keys(self) -> None:
+        """The file is read at once; whether it makes sense is looked at only where there is something in it."""
+        try:
+            wanted = read_keymap()
+        except MedusaError:
+            return  # the theme is in the same file, and has said so
+        if wanted.keys or wanted.problems:
+            from medusa_chat.tui.bound import every_binding
+            from medusa_chat.tui.own_keys import checked
+
+            own = checked(wanted, every_binding())
+            self.own_keys = own.keys
+            self.set_keymap(own.keys)
+            if own.problems:
+                self.notify(own.told(), title="Keys", severity="warning", timeout=15)
+
+    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
+        """Told already, once, when the keys were read."""
 
     def on_unmount(self) -> None:
         self._engine.close()
@@ -69,6 +111,17 @@ class MedusaChatApp(App[None]):
         if self.no_color:
             variables |= {"block-cursor-text-style": "bold reverse"}
         return variables
+
+    def action_help(self) -> None:
+        """Every key, those of the screen one came from first."""
+        from medusa_chat.tui.bound import every_binding
+        from medusa_chat.tui.chat.help import HelpScreen
+        from medusa_chat.tui.chat.help_text import sections
+
+        if not isinstance(self.screen, HelpScreen):
+            here = {each.area for each in every_binding() if isinstance(self.screen, each.owner)}
+            shown = sections(every_binding(), self.own_keys, [] if "chat" in here else sorted(here))
+            self.push_screen(HelpScreen(shown))
 
     def action_change_theme(self) -> None:
         """Let the person choose among the program's themes and their own."""
@@ -84,8 +137,9 @@ class MedusaChatApp(App[None]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """As in Textual, but plain text unless asked otherwise: brackets and escapes in an error's words are shown."""
-        super().notify(harmless(message), title=title, severity=severity, timeout=timeout, markup=markup)
+        """As in Textual, but always plain text, though widgets ask for markup unless told otherwise: brackets and
+        escapes in an error's words are shown."""
+        super().notify(harmless(message), title=title, severity=severity, timeout=timeout, markup=False)
 
     @property
     def fault(self) -> Exception | None:

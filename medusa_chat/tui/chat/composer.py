@@ -11,6 +11,8 @@ from textual.events import Key
 from textual.message import Message
 from textual.widgets import TextArea
 
+from medusa_chat.tui.own_keys import means
+
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.tui.drafts import Drafts
 
@@ -99,11 +101,11 @@ class Composer(TextArea):
             self.notify(trouble, severity="warning", timeout=10)
 
     def on_key(self, event: Key) -> None:
-        if event.key == "enter":
+        if means(self, event.key, "composer.send"):
             self.action_send()
         elif event.key in ("up", "down") and self._walk(event.key):
             pass
-        elif event.key in ("ctrl+j", "shift+enter", "alt+enter"):
+        elif means(self, event.key, "composer.newline"):
             self.action_newline()
         else:
             return

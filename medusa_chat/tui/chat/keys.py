@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from textual.binding import Binding
 
-from medusa_chat.tui.chat.composer import Composer
-from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
 from medusa_chat.tui.knobs import KNOBS
 
 _SETTINGS = Binding.Group("settings", compact=True)
@@ -47,6 +45,10 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
     ),
     Binding("ctrl+n", "new", "New", id="chat.new", priority=True, tooltip="Start a new conversation"),
     Binding(
+        "ctrl+b", "sidebar", "Sidebar", id="chat.sidebar", priority=True, show=False,
+        tooltip="To the conversations at the side; from there, hide them",
+    ),
+    Binding(
         "ctrl+o", "conversations", "Conversations", id="chat.conversations", priority=True, show=False,
         tooltip="Earlier conversations: search one, go on with it, delete it",
     ),
@@ -63,12 +65,12 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         tooltip="Let the answer take one more step and hold it there",
     ),
     Binding(
-        "ctrl+r", "compare", "Compare", id="chat.compare", priority=True, show=False,
-        tooltip="Race decoders over what stands in the composer, else over the last question; nothing of it is kept",
-    ),
-    Binding(
         "alt+s", "system", "System prompt", id="chat.system", priority=True, show=False,
         tooltip="What the model is told before this conversation; for the answers to come",
+    ),
+    Binding(
+        "ctrl+r", "compare", "Compare", id="chat.compare", priority=True, show=False,
+        tooltip="Race decoders over what stands in the composer, else over the last question; nothing of it is kept",
     ),
     Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
     Binding(
@@ -78,9 +80,6 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
     Binding(
         "f11,alt+m", "models", "Models", id="chat.models", priority=True, show=False, key_display="F11",
         tooltip="Models: what is here, what fits, its heads; pull one, load another",
-    ),
-    Binding(
-        "f1", "help", "Help", id="chat.help", priority=True, key_display="F1", tooltip="Every key, and what the words mean"
     ),
     *_knob_bindings(),
     Binding(
@@ -92,30 +91,11 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         tooltip="Read further down",
     ),
     Binding(
+        "alt+pageup", "earlier", "Earlier turns", id="chat.earlier", priority=True, show=False, key_display="alt+PgUp",
+        tooltip="Show turns from further up that are not mounted",
+    ),
+    Binding(
         "ctrl+end", "follow", "Follow", id="chat.follow", priority=True, show=False, key_display="ctrl+end",
         tooltip="Go to the newest line and follow it",
     ),
 )  # fmt: skip
-
-
-def key_table() -> list[tuple[str, str]]:
-    """(key, what it does), one line for each action."""
-    rows = [
-        (_spelled(binding), binding.tooltip)
-        for binding in (*Composer.BINDINGS, *CHAT_BINDINGS, *MESSAGE_BINDINGS)
-        if isinstance(binding, Binding) and not (binding.id or "").endswith(".back")
-    ]
-    return [
-        *rows,
-        ("shift+F2–F12", "The same setting, one value back"),
-        ("tab", "To the messages, to the settings in the panel (arrows change them), and back"),
-        ("ctrl+l", "Choose a theme; each is shown while you move"),
-        ("ctrl+p", "Every action by name"),
-        ("ctrl+q", "Leave Medusa Chat; ctrl+c twice does too"),
-    ]
-
-
-def _spelled(binding: Binding) -> str:
-    if binding.key.startswith("ctrl+"):
-        return binding.key.split(",")[0]
-    return binding.key_display or binding.key

@@ -19,8 +19,7 @@ from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.branching import BranchingScreen
 from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Composer
 from medusa_chat.tui.chat.conversations import ConversationsScreen
-from medusa_chat.tui.chat.help import HelpScreen
-from medusa_chat.tui.chat.keys import CHAT_BINDINGS, key_table
+from medusa_chat.tui.chat.keys import CHAT_BINDINGS
 from medusa_chat.tui.chat.queued import QueuedPrompts
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.stepping import SteppingScreen
@@ -257,9 +256,6 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
         turn = self.chosen if self.marked is not None or not written else None
         prompt = turn.question if turn is not None else written
         self.app.push_screen(CompareScreen(self.dialogue, self.dialogue.messages_before(turn), prompt))
-
-    def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(key_table()))
 
     def action_page(self, by: int) -> None:
         transcript = self.query_one(Transcript)

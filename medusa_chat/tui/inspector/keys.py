@@ -45,25 +45,7 @@ INSPECTOR_BINDINGS: tuple[Binding, ...] = (
         tooltip="Suppose another rule, other bounds or a smaller tree: see what would have been kept, and how often",
     ),
     Binding(
-        "f1", "help", "Help", id="inspector.help", priority=True, key_display="F1",
-        tooltip="Every key, and what the words mean",
-    ),
-    Binding(
         "escape,q,ctrl+g", "close", "Close", id="inspector.close", priority=True, key_display="esc",
         tooltip="Back to the chat; a paused answer stays paused",
     ),
 )  # fmt: skip
-
-
-def key_table() -> list[tuple[str, str]]:
-    """(key, what it does), one line for each action."""
-    return [
-        *((_spelled(binding), binding.tooltip) for binding in INSPECTOR_BINDINGS),
-        ("arrows, hjkl", "From guess to guess; g the root, G the end of the accepted path"),
-        ("tab", "Between tree, bar over the steps (left and right walk through them) and what-if settings"),
-        ("mouse", "A click on the bar goes to a step, one on a guess looks at it, one on a setting turns it"),
-    ]
-
-
-def _spelled(binding: Binding) -> str:
-    return (binding.key_display or binding.key).replace("full_stop", ".")

@@ -13,12 +13,11 @@ from textual.events import Resize
 from textual.widgets import Footer, Static
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.inspector.details import node_words, step_words, times_in_one
 from medusa_chat.tui.inspector.drawing import draw
 from medusa_chat.tui.inspector.inspection import Inspection
-from medusa_chat.tui.inspector.keys import INSPECTOR_BINDINGS, key_table
+from medusa_chat.tui.inspector.keys import INSPECTOR_BINDINGS
 from medusa_chat.tui.inspector.label import GAINED, LOST
 from medusa_chat.tui.inspector.passage import Passage
 from medusa_chat.tui.inspector.scrubber import Scrubber
@@ -49,6 +48,7 @@ class InspectorScreen(SupposingScreen):
         super().__init__(Inspection(dialogue, journal, turn))
         self._dialogue = dialogue
         self._shown: tuple[object, ...] = ()
+        self._offered: tuple[bool, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="heading"):
@@ -93,7 +93,7 @@ class InspectorScreen(SupposingScreen):
 
     def _show(self, reveal: bool) -> None:
         self._shown = self._state()
-        self.refresh_bindings()
+        self._offer_what_applies()
         inspection, step = self.inspection, self.inspection.step
         self.query_one("#where", Static).update(_where(inspection))
         lengths = [len(each.tokens) for each in inspection.steps]
@@ -106,6 +106,14 @@ class InspectorScreen(SupposingScreen):
         self.query_one("#legend", Static).update(_legend(step.tree.sources, self.supposition is not None))
         self._show_tree(reveal)
         self._show_words()
+
+    def _offer_what_applies(self) -> None:
+        """Only when that changed: a footer made anew costs more than everything else of a step."""
+        inspection = self.inspection
+        offered = (bool(inspection.steps), inspection.live, inspection.paused)
+        if offered != self._offered:
+            self._offered = offered
+            self.refresh_bindings()
 
     def _redraw(self) -> None:
         self._show(reveal=False)
@@ -180,9 +188,6 @@ class InspectorScreen(SupposingScreen):
         if action == "what_if":
             return bool(self.inspection.steps) and not self.has_class("-tiny", "-flat")
         return True
-
-    def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(key_table()))
 
     def action_close(self) -> None:
         """One layer: what is supposed, then the screen."""

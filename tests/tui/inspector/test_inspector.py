@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from doubles.scripted_engine import ScriptedEngine
 from doubles.step_records import steps_of
-from textual.widgets import Static
 
 from medusa_chat.host.messages import Cancel, Pause, Resume, StepOnce
 from medusa_chat.tui.chat.help import HelpScreen
