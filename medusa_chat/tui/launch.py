@@ -18,9 +18,11 @@ def launch(model: str, prompt: str | None = None, theme: str | None = None) -> N
 
     from medusa_chat.host.client import EngineClient
     from medusa_chat.tui.app import MedusaChatApp
+    from medusa_chat.tui.garbage import search_rarely
 
     engine = EngineClient()
     app = MedusaChatApp(engine, model, prompt, theme)
+    search_rarely()
     try:
         app.run()
     finally:

@@ -22,6 +22,7 @@ from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.chat.note import Note
 from medusa_chat.tui.chat.screen import ChatScreen
+from medusa_chat.tui.garbage import search_rarely
 
 LOOK_SECONDS = 1 / 25
 MEMORY_AT = (0.2, 0.6, 1.0)
@@ -99,6 +100,7 @@ def _words(text: str) -> list[str]:
 def main(report: str, tokens_per_second: str, tokens: str, length: str) -> None:
     engine = RehearsedEngine(float(tokens_per_second), int(length))
     app = RehearsalApp(engine, int(tokens), Path(report))
+    search_rarely()
     app.run()
     if app.fault is not None:
         raise app.fault
