@@ -13,12 +13,11 @@ from textual.events import Resize
 from textual.widgets import Footer, Static
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.inspector.details import node_words, step_words, times_in_one
 from medusa_chat.tui.inspector.drawing import draw
 from medusa_chat.tui.inspector.inspection import Inspection
-from medusa_chat.tui.inspector.keys import INSPECTOR_BINDINGS, key_table
+from medusa_chat.tui.inspector.keys import INSPECTOR_BINDINGS
 from medusa_chat.tui.inspector.label import GAINED, LOST
 from medusa_chat.tui.inspector.passage import Passage
 from medusa_chat.tui.inspector.scrubber import Scrubber
@@ -189,9 +188,6 @@ class InspectorScreen(SupposingScreen):
         if action == "what_if":
             return bool(self.inspection.steps) and not self.has_class("-tiny", "-flat")
         return True
-
-    def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(key_table()))
 
     def action_close(self) -> None:
         """One layer: what is supposed, then the screen."""
