@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -31,6 +31,7 @@ NEWEST, FOUND = "Ѧ", "Ѭ"
 RARE = "seahorse"
 PAUSE = 0.07
 """Seconds between two keys of somebody who types fast."""
+KEY_PATIENCE = 3.0
 PATIENCE = 60.0
 """Seconds after which something on the screen is given up."""
 
@@ -66,6 +67,8 @@ class Streaming:
     """Of the conversation before it began."""
     keys: tuple[float, ...]
     """Seconds from each typed letter to the frame with it."""
+    lost: int
+    """Letters that were not there after `KEY_PATIENCE`."""
     seen: Mapping[str, Any]
     """What the app's process reports of itself, see `tui.rehearsal`."""
 
@@ -125,17 +128,18 @@ def streaming(tokens_per_second: float, tokens: int, length: int, turns: int) ->
         terminal = Terminal(command, _home(folder), READY)
         try:
             _shown(terminal.start(PATIENCE), "first frame")
-            _shown(_until(lambda: terminal.press(CONVERSATIONS, NEWEST, 2.0)), "list of conversations")
+            sleep(1.0)
+            _shown(terminal.press(CONVERSATIONS, NEWEST, PATIENCE), "list of conversations")
             sleep(1.0)
             _shown(terminal.press("\r", NEWEST, PATIENCE), "long conversation")
             sleep(1.0)
             _shown(terminal.press("Begin.\r", "lighthouse", PATIENCE), "first words of an answer")
-            keys = _type_until_it_ends(terminal)
+            keys, lost = _type_until_it_ends(terminal)
         finally:
             terminal.close()
         if not report.exists() or not keys:
             raise MedusaError("The app ended before everything was shown and typed: measure with more tokens.")
-        return Streaming(turns, tuple(keys), json.loads(report.read_text(encoding="utf-8")))
+        return Streaming(turns, tuple(keys), lost, json.loads(report.read_text(encoding="utf-8")))
 
 
 def archive(conversations: int, turns: int, repeats: int) -> Archive:
@@ -160,16 +164,19 @@ def archive(conversations: int, turns: int, repeats: int) -> Archive:
     return Archive(conversations, conversations * turns * 2, tuple(listed), tuple(found))
 
 
-def _type_until_it_ends(terminal: Terminal) -> list[float]:
-    keys: list[float] = []
+def _type_until_it_ends(terminal: Terminal) -> tuple[list[float], int]:
+    """Seconds each letter took, and how many never came."""
+    keys, lost = [], 0
     while terminal.running:
         for letter in LETTERS:
-            if (took := terminal.press(letter, letter, PATIENCE)) is None:
-                break
-            keys.append(took)
+            took = terminal.press(letter, letter, KEY_PATIENCE)
+            if took is not None:
+                keys.append(took)
+            elif terminal.running:
+                lost += 1
             sleep(PAUSE)
         terminal.press(CLEAR_LINE, " ", 0.5)
-    return keys
+    return keys, lost
 
 
 def _home(folder: str) -> dict[str, str]:
@@ -182,13 +189,6 @@ def _leave(terminal: Terminal) -> None:
         if not terminal.running:
             return
         sleep(0.05)
-
-
-def _until(attempt: Callable[[], float | None]) -> float | None:
-    for _ in range(20):
-        if (took := attempt()) is not None:
-            return took
-    return None
 
 
 def _shown(took: float | None, what: str) -> float:

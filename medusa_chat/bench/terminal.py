@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
 
 from medusa_chat.engine.errors import MedusaError
@@ -66,7 +67,8 @@ class Terminal:
         with self._news:
             self._sign, self._painted = sign.encode(), b""
         pressed = monotonic()
-        os.write(self._file, keys.encode())
+        with suppress(OSError):  # it has just ended
+            os.write(self._file, keys.encode())
         return self._wait(pressed, seconds)
 
     def start(self, seconds: float) -> float | None:

@@ -79,6 +79,7 @@ def _streaming_rows(streamed: Streaming, rate: float) -> list[Row]:
         ("tokens/s, pauses between answers included", f"{streamed.tokens_per_second:.0f}", f"about {rate:.0f}"),
         (f"key to frame, median of {len(streamed.keys)}", f"{1000 * streamed.key_percentile(50):.0f} ms", ""),
         ("key to frame, 99th percentile", f"{1000 * streamed.key_percentile(99):.0f} ms", "< 60 ms"),
+        ("typed letters that were lost", f"{streamed.lost or 'none'}", "none"),
         ("of one core", f"{100 * streamed.core_share:.0f} %", "< 60 %"),
         (f"memory after {after} tokens", f"{memory} MiB", "flat"),
     ]

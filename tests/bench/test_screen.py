@@ -69,9 +69,9 @@ def test_an_archive_has_its_signs_where_they_are_looked_for(tmp_path):
 
 def test_figures():
     seen = {"cpu_seconds": 3.0, "seconds": 10.0, "tokens": 4800}
-    streamed = Streaming(200, tuple(n / 1000 for n in range(1, 201)), seen)
+    streamed = Streaming(200, tuple(n / 1000 for n in range(1, 201)), 0, seen)
     assert (streamed.core_share, streamed.tokens_per_second) == (0.3, 480.0)
     assert (streamed.key_percentile(50), streamed.key_percentile(99)) == (0.101, 0.199)
-    assert Streaming(200, (0.5,), seen).key_percentile(99) == 0.5
+    assert Streaming(200, (0.5,), 0, seen).key_percentile(99) == 0.5
     assert FirstPaint((0.9, 0.5, 0.6), ()).median_seconds == 0.6
     assert Archive(1, 2, (0.1,), (0.2,)).messages == 2

@@ -18,7 +18,7 @@ def test_figures_stand_beside_what_is_wanted_and_in_a_file(medusa, monkeypatch, 
 
     def streaming(*arguments: object) -> Streaming:
         asked.append(arguments)
-        return Streaming(200, (0.01, 0.02, 0.03), SEEN)
+        return Streaming(200, (0.01, 0.02, 0.03), 0, SEEN)
 
     monkeypatch.setattr(screen, "first_paint", lambda repeats: FirstPaint((0.5,) * repeats, ()))
     monkeypatch.setattr(screen, "streaming", streaming)
