@@ -30,25 +30,28 @@ COMMANDS = {
 @click.option("--model", metavar="NAME", help="Model card or folder to chat with.")
 @click.option("--prompt", metavar="TEXT", help="Send this first.")
 @click.option("--theme", metavar="NAME", help="Colours of the screen.")
+@click.option("--preset", metavar="NAME", help="Settings to start with, by name.")
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, model: str | None, prompt: str | None, theme: str | None) -> None:
+def cli(ctx: click.Context, model: str | None, prompt: str | None, theme: str | None, preset: str | None) -> None:
     """Chat with a language model on this machine and watch Medusa heads speed it up."""
     if ctx.invoked_subcommand is None:
-        open_app(model, prompt, theme)
+        open_app(model, prompt, theme, preset)
         return
-    for name, value in (("--model", model), ("--prompt", prompt), ("--theme", theme)):
+    for name, value in (("--model", model), ("--prompt", prompt), ("--theme", theme), ("--preset", preset)):
         if value is not None:
             ctx.fail(f"{name} before a command belongs to the chat alone; put it after {ctx.invoked_subcommand!r}.")
 
 
-def open_app(model: str | None, prompt: str | None, theme: str | None) -> None:
+def open_app(model: str | None, prompt: str | None, theme: str | None, preset: str | None = None) -> None:
     """Opens the chat screen.
 
     Raises:
-        MedusaError: stdin or stdout is no terminal.
+        MedusaError: stdin or stdout is no terminal, or there is no such preset.
     """
     from medusa_chat.catalog import DEFAULT_MODEL
+    from medusa_chat.settings.presets import all_presets
     from medusa_chat.tui.launch import launch
 
-    launch(model=model or DEFAULT_MODEL, prompt=prompt, theme=theme)
+    start_with = None if preset is None else all_presets().find(preset)
+    launch(model=model or DEFAULT_MODEL, prompt=prompt, theme=theme, preset=start_with)

@@ -29,10 +29,6 @@ class Preset:
         """The preset's sampling where that one is in force."""
         return self.sampling if self.sampling.seed is not None else replace(self.sampling, seed=sampling.seed)
 
-    def holds(self, decoding: Decoding, sampling: Sampling) -> bool:
-        """Whether these are its settings."""
-        return decoding == self.decoding and sampling == self.drawn_with(sampling)
-
 
 @dataclass(frozen=True, slots=True)
 class Listing:

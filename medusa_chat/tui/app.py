@@ -16,6 +16,7 @@ from textual.screen import Screen
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.protocol import Engine
+from medusa_chat.settings.presets import Preset
 from medusa_chat.settings.keymap import read_keymap
 from medusa_chat.tui.chat.screen import ChatScreen
 from medusa_chat.tui.look import Look
@@ -29,7 +30,7 @@ class MedusaChatApp(App[None]):
     """Owns the engine: it is closed when the app ends, whichever way."""
 
     TITLE = "Medusa Chat"
-    CSS_PATH = ["chat/screen.tcss", "chat/sidebar.tcss", "panel/panel.tcss", "chat/help.tcss", "look.tcss"]  # noqa: RUF012
+    CSS_PATH = ["chat/screen.tcss", "chat/sidebar.tcss", "panel/panel.tcss", "settings/settings.tcss", "chat/help.tcss", "look.tcss"]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, tooltip="Leave Medusa Chat"),
         Binding("ctrl+c", "interrupt", "Quit", id="app.interrupt", show=False, tooltip="Twice: leave Medusa Chat"),
@@ -61,12 +62,20 @@ class MedusaChatApp(App[None]):
         ),
     ]
 
-    def __init__(self, engine: Engine, model: str, prompt: str | None = None, theme: str | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        model: str,
+        prompt: str | None = None,
+        theme: str | None = None,
+        preset: Preset | None = None,
+    ) -> None:
         # Without colours only the terminal's own two are left, and reversing them marks what is chosen.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._engine = engine
         self._model = model
         self._prompt = prompt
+        self._preset = preset
         self._look = Look(self, theme)
         self._interrupted = float("-inf")
         self.own_keys: Mapping[str, str] = {}
@@ -74,7 +83,9 @@ class MedusaChatApp(App[None]):
 
     def get_default_screen(self) -> Screen[None]:
         """The chat is the first screen there is: keys typed while the app comes up find their way into the composer."""
-        return ChatScreen(self._engine, self._model, self._prompt)
+        screen = ChatScreen(self._engine, self._model, self._prompt)
+        screen.preset = self._preset
+        return screen
 
     def on_mount(self) -> None:
         self._look.start()

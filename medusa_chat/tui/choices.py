@@ -16,13 +16,32 @@ class Choices:
     limits: Limits = field(default_factory=Limits)
     """From the next answer on; the others from the next step on."""
 
-    def follows(self, preset: Preset) -> bool:
-        """Whether the preset's settings are in force."""
-        return preset.holds(self.decoding, self.sampling)
-
 
 def with_preset(choices: Choices, preset: Preset) -> Choices:
+    """The preset's settings in place of all but the limits, and the seed where it names none."""
     return replace(choices, decoding=preset.decoding, sampling=preset.drawn_with(choices.sampling))
+
+
+def in_force(preset: Preset, choices: Choices, loaded: Loaded | None) -> bool:
+    """Whether these are the preset's settings, as far as the model can follow them."""
+    wanted = with_preset(choices, preset)
+    return choices == (wanted if loaded is None else possible(wanted, loaded))
+
+
+def described(choices: Choices) -> str:
+    """The settings that say most, on one line."""
+    decoding, sampling = choices.decoding, choices.sampling
+    parts: list[str] = [decoding.decoder]
+    if decoding.decoder in ("joint", "medusa"):
+        parts.append(
+            "all heads" if decoding.heads is None else "1 head" if decoding.heads == 1 else f"{decoding.heads} heads"
+        )
+    if decoding.decoder != "plain":
+        parts.append("as many nodes as pay" if decoding.budget is None else f"trees of {decoding.budget}")
+    bound = {"typical": f" from {decoding.epsilon:g}", "threshold": f" from {decoding.threshold:g}"}
+    parts.append(f"{decoding.rule_label}{bound.get(decoding.rule, '')}")
+    parts.append(f"temperature {sampling.temperature:g}")
+    return " · ".join(parts)
 
 
 def possible(choices: Choices, loaded: Loaded) -> Choices:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.settings.presets import Preset
 
 
-def launch(model: str, prompt: str | None = None, theme: str | None = None) -> None:
+def launch(model: str, prompt: str | None = None, theme: str | None = None, preset: Preset | None = None) -> None:
     """Run the app until the person leaves it.
 
     Raises:
@@ -21,7 +22,7 @@ def launch(model: str, prompt: str | None = None, theme: str | None = None) -> N
     from medusa_chat.tui.garbage import search_rarely
 
     engine = EngineClient()
-    app = MedusaChatApp(engine, model, prompt, theme)
+    app = MedusaChatApp(engine, model, prompt, theme, preset)
     search_rarely()
     try:
         app.run()

@@ -10,7 +10,7 @@ from doubles.scripted_engine import LOADED
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.options import Decoding, Limits, Sampling
 from medusa_chat.settings.presets import BUILT_IN, Preset
-from medusa_chat.tui.choices import Choices, possible, why_impossible, with_preset
+from medusa_chat.tui.choices import Choices, in_force, possible, why_impossible, with_preset
 from medusa_chat.tui.knobs import KNOBS, key_of
 from medusa_chat.tui.settings.fields import FIELDS, Field, field
 
@@ -156,6 +156,8 @@ def test_a_preset_takes_the_place_of_drafting_and_sampling_alone():
     choices = Choices(Decoding(budget=3), Sampling(seed=9), Limits(max_tokens=40))
     for preset in BUILT_IN:
         with_it = with_preset(choices, preset)
-        assert with_it.follows(preset)
+        assert in_force(preset, with_it, None)
+        assert in_force(preset, possible(with_it, LOADED), LOADED)
+        assert not in_force(preset, choices, LOADED)
         assert (with_it.limits, with_it.sampling.seed) == (Limits(max_tokens=40), 9)
     assert with_preset(choices, Preset("x", "", Decoding(), Sampling(seed=1))).sampling.seed == 1

@@ -74,6 +74,10 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
     ),
     Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
     Binding(
+        "ctrl+s", "settings", "Settings", id="chat.settings", priority=True,
+        tooltip="Open the panel of all settings and presets, or close it",
+    ),
+    Binding(
         "f10,alt+t", "tokens", "Tokens", id="chat.tokens", priority=True, show=False, key_display="F10",
         tooltip="Show all answers token by token, each marked by how it was won, or as text again",
     ),

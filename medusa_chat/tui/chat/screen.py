@@ -31,6 +31,8 @@ from medusa_chat.tui.dialogue import Dialogue, Effect
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.panel import MedusaPanel
+from medusa_chat.tui.settings.screen_part import SettingScreen
+from medusa_chat.tui.settings.setting_list import SettingList
 from medusa_chat.tui.turn import Turn
 
 DRAIN_SECONDS = 1 / 25
@@ -40,7 +42,7 @@ TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
-class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
+class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen, SettingScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
@@ -77,6 +79,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
 
     async def _start(self) -> None:
         """The first frame is on the screen: only now does anything heavy begin, and that in the engine's process."""
+        await self.recall()
         self.dialogue.open()
         self._journal.open()
         self.set_interval(DRAIN_SECONDS, self._tick)
@@ -217,7 +220,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen):
     def on_key(self, event: Key) -> None:
         """What is typed where it means nothing was meant for the composer, be it before anything has the focus."""
         composer = self.query_one(Composer)
-        if isinstance(self.focused, KnobList):
+        if isinstance(self.focused, KnobList | SettingList):
             return
         if self.focused not in (None, composer) and event.key in self.active_bindings:
             return
