@@ -69,8 +69,19 @@ def _blocks(tokens: Sequence[Token]) -> Iterable[Content]:
     style = ""
     marker = ""
     quoted = 0
+    rows: list[list[Content]] | None = None
     for token in tokens:
-        if token.type in ("bullet_list_open", "ordered_list_open"):
+        if rows is not None and token.type == "inline":
+            rows[-1].append(_inline(token.children or [], ""))
+        elif token.type == "table_open":
+            rows = []
+        elif token.type == "tr_open" and rows is not None:
+            rows.append([])
+        elif token.type == "table_close" and rows is not None:
+            yield _table(rows)
+            yield Content(" ")
+            rows = None
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
             lists.append(int(token.attrGet("start") or 1) if token.type.startswith("ordered") else None)
         elif token.type in ("bullet_list_close", "ordered_list_close"):
             lists.pop()
@@ -95,6 +106,17 @@ def _blocks(tokens: Sequence[Token]) -> Iterable[Content]:
             yield Content.styled("─" * 12, MUTED)
         elif token.type == "heading_close":
             style = ""
+
+
+def _table(rows: Sequence[Sequence[Content]]) -> Content:
+    """Columns as wide as their widest cell, a line under the head."""
+    widths = [max(cell.cell_length for cell in column) for column in zip(*rows, strict=False)]
+    lines = [
+        Content("  ").join(cell.pad_right(width - cell.cell_length) for cell, width in zip(row, widths, strict=False))
+        for row in rows
+    ]
+    under = Content.styled("  ".join("─" * width for width in widths), FAINT)
+    return Content("\n").join([lines[0].stylize("bold"), under, *lines[1:]])
 
 
 def _inline(tokens: Iterable[Token], style: str) -> Content:

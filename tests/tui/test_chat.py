@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from medusa_chat.host.messages import Cancel, ChatMessage, Failed, Finished, Generate, Load, Progress, Statistics
 from medusa_chat.tui.chat.answer import AnswerView
-from medusa_chat.tui.chat.composer import BUSY, READY
+from medusa_chat.tui.chat.composer import READY
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.transcript import LIVE_ANSWERS, Transcript
 from medusa_chat.tui.chat.welcome import Welcome
@@ -250,7 +250,7 @@ async def test_it_follows_only_from_the_bottom(open_chat):
         await chat.until(lambda: transcript.max_scroll_y > bottom + 3)
         await chat.finish()
         assert transcript.scroll_y == held
-        await chat.until(lambda: "more below" in chat.shown(chat.screen.query_one(StatusLine)))
+        await chat.until(lambda: "new lines" in chat.shown(chat.screen.query_one(StatusLine)))
         await chat.pilot.press("ctrl+end")
         await chat.until(lambda: transcript.scroll_y == transcript.max_scroll_y)
 

@@ -99,6 +99,10 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         tooltip="Show turns from further up that are not mounted",
     ),
     Binding(
+        "alt+pageup", "earlier", "Earlier turns", id="chat.earlier", priority=True, show=False, key_display="alt+PgUp",
+        tooltip="Show turns from further up that are not mounted",
+    ),
+    Binding(
         "ctrl+end", "follow", "Follow", id="chat.follow", priority=True, show=False, key_display="ctrl+end",
         tooltip="Go to the newest line and follow it",
     ),

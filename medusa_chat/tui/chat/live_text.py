@@ -63,7 +63,7 @@ class LiveText(VerticalGroup):
         """Draw the whole answer, once more what may have changed."""
         if self._work is not None:
             await self._work
-        self._tail += self._fresh(text)
+        await self._settle(self._fresh(text))
         await self.query_one(Markdown).update(self._tail)
 
     def _fresh(self, text: str) -> str:
@@ -73,17 +73,24 @@ class LiveText(VerticalGroup):
     async def _write(self, fresh: str) -> None:
         began = monotonic()
         markdown = self.query_one(Markdown)
-        cut = settled(self._tail + fresh)
-        if cut is None:
-            self._tail += fresh
-            await markdown.append(fresh)
-        else:
-            self._tail = cut.rest
-            with self.app.batch_update():
-                await self.mount(Static(flat(cut.done), classes="frozen", markup=False), before=markdown)
+        with self.app.batch_update():
+            if await self._settle(fresh):
                 await markdown.update("")
-                await markdown.append(cut.rest)
+                await markdown.append(self._tail)
+            else:
+                await markdown.append(fresh)
         self.call_after_refresh(self._rest, began)
+
+    async def _settle(self, fresh: str) -> bool:
+        """Add to the tail; True when part of it has become flat text."""
+        self._tail += fresh
+        cut = settled(self._tail)
+        if cut is None:
+            return False
+        self._tail = cut.rest
+        done = Static(flat(cut.done), classes="frozen", markup=False)
+        await self.mount(done, before=self.query_one(Markdown))
+        return True
 
     def _rest(self, began: float) -> None:
         """What was new has been painted: for how long is known now."""

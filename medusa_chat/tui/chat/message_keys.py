@@ -35,6 +35,10 @@ _ACTS = (
         tooltip="Show the next wording or answer in this place, with all that followed it",
     ),
     Binding(
+        "y", "copy_code", "Copy code", id="message.copy-code",
+        tooltip="Send a code block of this message to the terminal's clipboard; again: the next one",
+    ),
+    Binding(
         "Y", "copy", "Copy message", id="message.copy",
         tooltip="Send the whole message to the terminal's clipboard, as it was written",
     ),

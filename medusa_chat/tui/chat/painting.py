@@ -67,12 +67,13 @@ class PaintedScreen(Screen[None]):
 
     def _show_status(self) -> None:
         dialogue, stage = self.dialogue, self.dialogue.stage
-        panel = self.has_class("-panel")
+        panel, transcript = self.has_class("-panel"), self.query_one(Transcript)
         self.query_one(StatusLine).show(
             Status(
                 stage=stage,
                 paused=dialogue.busy and dialogue.paused,
-                behind=not self.query_one(Transcript).following,
+                behind=not transcript.following,
+                new_lines=transcript.new_lines,
                 summary=None if panel else summary(dialogue.shown, dialogue.choices, dialogue.longest),
                 beat=self._ticks // BEAT_EVERY if stage is not None else 0,
             )

@@ -260,10 +260,15 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen, SettingScreen):
         prompt = turn.question if turn is not None else written
         self.app.push_screen(CompareScreen(self.dialogue, self.dialogue.messages_before(turn), prompt))
 
-    def action_page(self, by: int) -> None:
+    async def action_earlier(self) -> None:
+        if not await self.query_one(Transcript).show_earlier():
+            self.notify("This is all there is: the conversation begins here.", timeout=4)
+
+    async def action_page(self, by: int) -> None:
         transcript = self.query_one(Transcript)
         if by < 0:
-            transcript.scroll_page_up(animate=False)
+            if transcript.scroll_y > 0 or not await transcript.show_earlier():
+                transcript.scroll_page_up(animate=False)
         else:
             transcript.scroll_page_down(animate=False)
 

@@ -28,6 +28,8 @@ class Status:
     paused: bool = False
     behind: bool = False
     """The person reads further up."""
+    new_lines: int = 0
+    """That have come below since then."""
     summary: Content | None = None
     beat: int = 0
     """Turns the wheel where nobody knows how long it takes."""
@@ -52,7 +54,9 @@ def _line(status: Status) -> Content:
     if status.paused:
         return Content.assemble(("‖ paused", "bold $warning"), (_PAUSED, MUTED))
     if status.behind:
-        return Content.assemble(("↓ more below", "bold $accent"), ("  ctrl+end follows again", MUTED))
+        count = status.new_lines
+        said = f"↓ {count} new line{'s' if count != 1 else ''}" if count else "↓ more below"
+        return Content.assemble((said, "bold $accent"), (" · ctrl+end follows again", MUTED))
     return status.summary or Content("")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import work
+from textual import on, work
 
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.errors import MedusaError
@@ -41,6 +41,10 @@ class TokenScreen(ReadingScreen):
             await view.show_text()
         else:
             await self._show_one(view)
+
+    @on(Transcript.EarlierShown)
+    def _on_earlier_shown(self) -> None:
+        self.keep_token_view()
 
     def keep_token_view(self) -> None:
         """Answers have come into view; where all are shown by tokens, they are."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import on
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.events import Click
@@ -14,10 +15,12 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from medusa_chat.tui.chat.answer import AnswerView
+from medusa_chat.tui.chat.earlier import MORE, MOUNTED, EarlierLine
 from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
 from medusa_chat.tui.chat.message_view import MessageView, QuestionView
 from medusa_chat.tui.chat.note import failure
 from medusa_chat.tui.chat.system_prompt import SystemLine
+from medusa_chat.tui.markup import code_blocks
 from medusa_chat.tui.turn import Turn
 
 LIVE_ANSWERS = 3
@@ -34,11 +37,23 @@ class Transcript(VerticalScroll, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = list(MESSAGE_BINDINGS)
 
+    class EarlierShown(Message):
+        """Turns from further up have come back."""
+
     @dataclass
     class Copied(Message):
         """The person wants these words in the clipboard."""
 
         text: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._earlier: list[Turn] = []
+        """Further up, not mounted."""
+        self._bottom = 0
+        """What `max_scroll_y` was when the newest line was last in view."""
+        self._code: tuple[MessageView | None, int] = (None, 0)
+        """The message code was copied from last, and which of its blocks comes next."""
 
     def allow_focus(self) -> bool:
         return bool(self.messages)
@@ -47,8 +62,15 @@ class Transcript(VerticalScroll, can_focus=True):
     def following(self) -> bool:
         return self.max_scroll_y - self.scroll_y <= _TOLERANCE
 
+    @property
+    def new_lines(self) -> int:
+        """Lines that have come below since the newest one was in view."""
+        return 0 if self.following else max(0, self.max_scroll_y - self._bottom)
+
     def settle(self) -> None:
         """Follow from when there is more than fits: an anchored view with less would hang at the bottom."""
+        if self.following:
+            self._bottom = self.max_scroll_y
         if self.is_anchored != (over := self.virtual_size.height > self.container_size.height):
             self.anchor(over)
             if not over:
@@ -63,7 +85,9 @@ class Transcript(VerticalScroll, can_focus=True):
     async def start(self, welcome: Widget, turns: Sequence[Turn] = (), system: str = "") -> None:
         """Nothing but the welcome, the system prompt and what was said long ago."""
         await self.remove_children()
-        await self.mount(welcome, SystemLine(system), *_past(turns))
+        self._earlier = list(turns[:-MOUNTED])
+        await self.mount(welcome, SystemLine(system), EarlierLine(), *_past(turns[-MOUNTED:]))
+        self._count_earlier()
         self.anchor(False)
         self.scroll_home(animate=False, immediate=True)
 
@@ -87,7 +111,46 @@ class Transcript(VerticalScroll, can_focus=True):
             await old.freeze()
         if self.is_anchored:
             self.anchor()
+        await self._put_away()
         return answer
+
+    # Turns further up.
+
+    async def show_earlier(self) -> bool:
+        """Mount some more of them; what is in view stays where it is. False when all are mounted."""
+        turns, self._earlier = self._earlier[-MORE:], self._earlier[:-MORE]
+        if not turns:
+            return False
+        first = self.messages[0]
+        place = first.virtual_region.y
+        await self.mount(*_past(turns), before=first)
+        self._count_earlier()
+        self.call_after_refresh(self._scroll_along, first, place)
+        self.post_message(self.EarlierShown())
+        return True
+
+    def _scroll_along(self, first: MessageView, place: int) -> None:
+        moved = first.virtual_region.y - place
+        self._bottom += moved
+        if not self.is_anchored or not self.following:
+            self.scroll_relative(y=moved, animate=False, immediate=True, force=True)
+
+    async def _put_away(self) -> None:
+        """While the newest turn is followed, those far above it need not be there."""
+        mounted = [message for message in self.messages if isinstance(message, AnswerView)]
+        if len(mounted) > MOUNTED and self.following:
+            gone = {id(view.turn): view.turn for view in mounted[:-MOUNTED]}
+            self._earlier += gone.values()
+            await self.remove_children([view for view in self.messages if id(view.turn) in gone])
+            self._count_earlier()
+
+    def _count_earlier(self) -> None:
+        for line in self.query(EarlierLine):
+            line.count(len(self._earlier))
+
+    @on(EarlierLine.Wanted)
+    async def _on_wanted(self) -> None:
+        await self.show_earlier()
 
     async def tell(self, problem: str) -> None:
         """Something went wrong outside of any answer."""
@@ -124,8 +187,11 @@ class Transcript(VerticalScroll, can_focus=True):
             self.mark(message)
             self.focus(scroll_visible=False)
 
-    def action_move(self, by: int) -> None:
-        messages, marked = self.messages, self.marked
+    async def action_move(self, by: int) -> None:
+        marked = self.marked
+        if by < 0 and marked is not None and marked is self.messages[0]:
+            await self.show_earlier()
+        messages = self.messages
         if marked is not None:
             self.mark(messages[min(max(messages.index(marked) + by, 0), len(messages) - 1)])
 
@@ -136,6 +202,22 @@ class Transcript(VerticalScroll, can_focus=True):
     def action_copy(self) -> None:
         if (marked := self.marked) is not None:
             self.post_message(self.Copied(marked.said))
+
+    def action_copy_code(self) -> None:
+        """The next code block of the message under the cursor; after the last one the first again."""
+        marked = self.marked
+        blocks = code_blocks(marked.said) if marked is not None else []
+        if not blocks:
+            self.notify("There is no code block in this message; Y copies all of it.", timeout=4)
+            return
+        number = self._code[1] % len(blocks) if self._code[0] is marked else 0
+        self._code = (marked, number + 1)
+        block = blocks[number]
+        self.app.copy_to_clipboard(block.code)
+        lines = f"{block.lines} line{'s' if block.lines != 1 else ''}"
+        kind = f", {block.language}" if block.language else ""
+        said = f"Code block {number + 1} of {len(blocks)}, {lines}{kind}: sent to the terminal's clipboard."
+        self.notify(said, timeout=4)
 
 
 def _past(turns: Sequence[Turn]) -> list[MessageView]:
