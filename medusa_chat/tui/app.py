@@ -16,8 +16,8 @@ from textual.screen import Screen
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.protocol import Engine
-from medusa_chat.settings.presets import Preset
 from medusa_chat.settings.keymap import read_keymap
+from medusa_chat.settings.presets import Preset
 from medusa_chat.tui.chat.screen import ChatScreen
 from medusa_chat.tui.look import Look
 from medusa_chat.tui.theme_picker import ThemePicker
@@ -30,7 +30,15 @@ class MedusaChatApp(App[None]):
     """Owns the engine: it is closed when the app ends, whichever way."""
 
     TITLE = "Medusa Chat"
-    CSS_PATH = ["chat/screen.tcss", "chat/sidebar.tcss", "panel/panel.tcss", "settings/settings.tcss", "chat/help.tcss", "look.tcss"]  # noqa: RUF012
+    CSS_PATH = [
+        "chat/screen.tcss",
+        "chat/sidebar.tcss",
+        "chat/sidebar.tcss",
+        "panel/panel.tcss",
+        "settings/settings.tcss",
+        "chat/help.tcss",
+        "look.tcss",
+    ]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, tooltip="Leave Medusa Chat"),
         Binding("ctrl+c", "interrupt", "Quit", id="app.interrupt", show=False, tooltip="Twice: leave Medusa Chat"),

@@ -206,6 +206,14 @@ class Dialogue:
         self._journal.go_on(conversation.id)
         self._take_up(branches, conversation.system)
 
+    async def recall(self, conversation: int) -> tuple[Conversation, Branches]:
+        """What `go_on` needs of an earlier conversation.
+
+        Raises:
+            MedusaError: it cannot be read.
+        """
+        return await self._journal.recall(conversation)
+
     def instruct(self, system: str) -> None:
         """Another system prompt, from the next answer on."""
         self.system = system.strip()

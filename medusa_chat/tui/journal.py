@@ -6,7 +6,7 @@ Everything that touches the file goes through that one thread, in the order it w
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from time import time
@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 from medusa_chat.chats import conversations, messages
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.entries import nowhere
-from medusa_chat.chats.records import Conversation, Hit
+from medusa_chat.chats.records import Conversation
 from medusa_chat.chats.scribe import Scribe
-from medusa_chat.chats.search import search
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.host.messages import Loaded, StepTaken
@@ -122,14 +121,6 @@ class Journal:
 
     # Earlier conversations.
 
-    async def find(self, words: str) -> Sequence[Hit]:
-        """Those with the words in them; without words the newest.
-
-        Raises:
-            MedusaError: the conversations cannot be read.
-        """
-        return await self._read(lambda db: search(db, words, LISTED) if words.strip() else _newest(db))
-
     async def recall(self, conversation: int) -> tuple[Conversation, Branches]:
         """
         Raises:
@@ -139,7 +130,7 @@ class Journal:
         def read(db: Database) -> tuple[Conversation, Branches]:
             return conversations.get(db, conversation), branches_of(messages.tree(db, conversation))
 
-        return await self._read(read)
+        return await self.read(read)
 
     async def steps(self, answer: int) -> list[TraceStep]:
         """The step trace of an answer by message id; empty where none was kept.
@@ -147,7 +138,7 @@ class Journal:
         Raises:
             MedusaError: it cannot be read.
         """
-        return await self._read(lambda db: messages.steps_of(db, answer))
+        return await self.read(lambda db: messages.steps_of(db, answer))
 
     async def settings(self, answer: int) -> dict[str, Any] | None:
         """What an answer was made with, by message id; None as long as it is being written.
@@ -155,13 +146,21 @@ class Journal:
         Raises:
             MedusaError: it cannot be read.
         """
-        return await self._read(lambda db: messages.get(db, answer).settings)
+        return await self.read(lambda db: messages.get(db, answer).settings)
 
-    async def delete(self, conversation: int) -> None:
-        await self._read(lambda db: conversations.delete(db, conversation))
+    async def read(self, work: Callable[[Database], T]) -> T:
+        """Whatever else is to be asked of the file, in order with what is being written.
 
-    async def restore(self, conversation: int) -> None:
-        await self._read(lambda db: conversations.restore(db, conversation))
+        Raises:
+            MedusaError: of the work, or the file could not be opened.
+        """
+
+        def read() -> T:
+            if self._db is None:
+                raise MedusaError("The conversations could not be opened: see the message at the start.")
+            return work(self._db)
+
+        return await asyncio.wrap_future(self._thread.submit(read))
 
     # On the thread.
 
@@ -212,14 +211,6 @@ class Journal:
             self._length += len(text)
             self._write(lambda scribe: scribe.append(text))
 
-    async def _read(self, work: Callable[[Database], T]) -> T:
-        def read() -> T:
-            if self._db is None:
-                raise MedusaError("The conversations could not be opened: see the message at the start.")
-            return work(self._db)
-
-        return await asyncio.wrap_future(self._thread.submit(read))
-
 
 def _keep(turn: Turn, question: int, answer: int) -> None:
     turn.kept.question, turn.kept.answer = question, answer
@@ -228,7 +219,3 @@ def _keep(turn: Turn, question: int, answer: int) -> None:
 def _end_of(turn: Turn) -> int | None:
     """The message that stands last of a turn."""
     return turn.kept.question if turn.kept.answer is None else turn.kept.answer
-
-
-def _newest(db: Database) -> list[Hit]:
-    return [Hit(conversation, ()) for conversation in conversations.newest(db, LISTED)]

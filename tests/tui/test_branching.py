@@ -162,7 +162,7 @@ async def test_the_palette_edits_and_regenerates_the_newest(open_chat):
 async def test_branches_made_while_nothing_can_be_written_are_walked_and_saved_later(open_chat, monkeypatch):
     monkeypatch.setattr("medusa_chat.chats.database._WAIT_SECONDS", 0.01)
     async with open_chat(engine=ScriptedEngine(*ANSWERS)) as chat:
-        await chat.screen._journal.find("")
+        await chat.screen.shelf.find("")
         other = sqlite3.connect(chats_file(), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         await talk(chat, "One?", "Two?")

@@ -206,7 +206,7 @@ async def test_a_damaged_file_is_told_and_the_chat_goes_on(open_chat):
 async def test_a_file_in_use_is_told_and_written_when_it_is_free(open_chat, monkeypatch):
     monkeypatch.setattr("medusa_chat.chats.database._WAIT_SECONDS", 0.05)
     async with open_chat(engine=ScriptedEngine(TEXT)) as chat:
-        await chat.screen._journal.find("")
+        await chat.screen.shelf.find("")
         other = sqlite3.connect(chats_file(), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         await chat.ask()

@@ -49,6 +49,10 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         tooltip="To the conversations at the side; from there, hide them",
     ),
     Binding(
+        "ctrl+b", "sidebar", "Sidebar", id="chat.sidebar", priority=True, show=False,
+        tooltip="To the conversations at the side; from there, hide them",
+    ),
+    Binding(
         "ctrl+o", "conversations", "Conversations", id="chat.conversations", priority=True, show=False,
         tooltip="Earlier conversations: search one, go on with it, delete it",
     ),

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Key
 from textual.widgets import Footer
 
-from medusa_chat.engine.errors import MedusaError
 from medusa_chat.host.messages import Event, Failed
 from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.chat.answer import AnswerView
-from medusa_chat.tui.chat.branching import BranchingScreen
 from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Composer
-from medusa_chat.tui.chat.conversations import ConversationsScreen
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS
+from medusa_chat.tui.chat.opening import OpeningScreen
 from medusa_chat.tui.chat.queued import QueuedPrompts
+from medusa_chat.tui.chat.sidebar import Sidebar
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.stepping import SteppingScreen
-from medusa_chat.tui.chat.system_prompt import SystemEditor, SystemLine
+from medusa_chat.tui.chat.system_prompt import SystemLine
 from medusa_chat.tui.chat.token_screen import TokenScreen
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
@@ -33,6 +32,7 @@ from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.panel import MedusaPanel
 from medusa_chat.tui.settings.screen_part import SettingScreen
 from medusa_chat.tui.settings.setting_list import SettingList
+from medusa_chat.tui.shelf import Shelf
 from medusa_chat.tui.turn import Turn
 
 DRAIN_SECONDS = 1 / 25
@@ -42,13 +42,14 @@ TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
-class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen, SettingScreen):
+class ChatScreen(OpeningScreen, TokenScreen, SteppingScreen, SettingScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
 
     def __init__(self, engine: Engine, model: str, prompt: str | None = None) -> None:
         self._journal = Journal()
+        self.shelf = Shelf(self._journal)
         super().__init__(Dialogue(engine, model, self._journal))
         self._prompt = prompt
         self._view: AnswerView | None = None
@@ -61,6 +62,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen, SettingScreen):
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="body"):
+            yield Sidebar(self.shelf, self.leave)
             with Vertical(id="conversation"):
                 with Transcript():
                     yield Welcome(None)
@@ -82,6 +84,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen, SettingScreen):
         await self.recall()
         self.dialogue.open()
         self._journal.open()
+        self.query_one(Sidebar).look_again()
         self.set_interval(DRAIN_SECONDS, self._tick)
         if self._prompt is not None and self._prompt.strip():
             await self._ask(self._prompt)
@@ -160,6 +163,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen, SettingScreen):
 
     async def grow(self, turn: Turn) -> None:
         self._view = await self.query_one(Transcript).add(turn)
+        self.query_one(Sidebar).look_again()
         self.keep_token_view()
         self._dirty = True
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
@@ -178,33 +182,7 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen, SettingScreen):
         else:
             self.query_one(Composer).hint(STOPPING)
 
-    def action_system(self) -> None:
-        self.app.push_screen(SystemEditor(self.dialogue.system), self._instruct)
-
-    def _instruct(self, system: str | None) -> None:
-        if system is not None and system != self.dialogue.system:
-            self.dialogue.instruct(system)
-            self.query_one(SystemLine).show(system)
-
-    async def action_new(self) -> None:
-        self.dialogue.forget()
-        await self._show(())
-
-    @work(exclusive=True, group="conversations")
-    async def action_conversations(self) -> None:
-        chosen = await self.app.push_screen_wait(ConversationsScreen(self._journal))
-        if chosen is None:
-            return
-        self.dialogue.leave()
-        try:
-            conversation, branches = await self._journal.recall(chosen)
-        except MedusaError as error:
-            self.notify(str(error), severity="error")
-        else:
-            self.dialogue.go_on(conversation, branches)
-            await self._show(self.dialogue.turns)
-
-    async def _show(self, turns: Sequence[Turn]) -> None:
+    async def show(self, turns: Sequence[Turn]) -> None:
         """Another conversation than before."""
         self.end_editing()
         self._view = None
@@ -212,10 +190,9 @@ class ChatScreen(BranchingScreen, TokenScreen, SteppingScreen, SettingScreen):
             self.query_one(Composer).give_back(self.query_one(QueuedPrompts).last())
         await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns, self.dialogue.system)
         self.keep_token_view()
-        composer = self.query_one(Composer)
-        composer.hint(READY)
-        composer.focus()
+        self.query_one(Composer).hint(READY)
         self._paint()
+        self.query_one(Sidebar).look_again()
 
     def on_key(self, event: Key) -> None:
         """What is typed where it means nothing was meant for the composer, be it before anything has the focus."""

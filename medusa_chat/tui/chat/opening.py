@@ -1,0 +1,139 @@
+"""Which conversation is open: a new one, an earlier one from a list, one from a file; and its system prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from textual import on, work
+from textual.app import SystemCommand
+from textual.events import Resize
+
+from medusa_chat.engine.errors import MedusaError
+from medusa_chat.tui.chat.branching import BranchingScreen
+from medusa_chat.tui.chat.composer import Composer
+from medusa_chat.tui.chat.conversation_list import ConversationList
+from medusa_chat.tui.chat.sidebar import WIDTH, Sidebar
+from medusa_chat.tui.chat.system_prompt import SystemEditor, SystemLine
+from medusa_chat.tui.shelf import Shelf
+from medusa_chat.tui.turn import Turn
+
+SIDEBAR_FROM = 150
+"""Columns from which the conversations are shown at the side unless they were hidden by key."""
+
+
+class OpeningScreen(BranchingScreen):
+    """A conversation is only ever left with all of it saved or waiting to be."""
+
+    shelf: Shelf
+    _sidebar_wanted: bool | None = None
+
+    async def show(self, turns: Sequence[Turn]) -> None:
+        """Another conversation than before."""
+        raise NotImplementedError
+
+    async def action_new(self) -> None:
+        self.dialogue.forget()
+        await self.show(())
+        self.query_one(Composer).focus()
+
+    async def leave(self, conversation: int) -> None:
+        """Before it is deleted: an answer that runs in it ends."""
+        if conversation == self.shelf.here:
+            self.dialogue.forget()
+            await self.show(())
+
+    async def open(self, conversation: int) -> None:
+        self.dialogue.leave()
+        try:
+            about, branches = await self.dialogue.recall(conversation)
+        except MedusaError as error:
+            self.notify(str(error), severity="error")
+        else:
+            self.dialogue.go_on(about, branches)
+            await self.show(self.dialogue.turns)
+            self.query_one(Composer).focus()
+
+    @work(exclusive=True, group="conversations")
+    async def action_conversations(self) -> None:
+        from medusa_chat.tui.chat.conversations import ConversationsScreen
+
+        chosen = await self.app.push_screen_wait(ConversationsScreen(self.shelf, self.leave))
+        if chosen is not None:
+            await self.open(chosen)
+        self.query_one(Sidebar).look_again()
+
+    @on(ConversationList.Chosen)
+    async def _on_conversation_chosen(self, event: ConversationList.Chosen) -> None:
+        await self.open(event.conversation)
+
+    # At the side.
+
+    def action_sidebar(self) -> None:
+        """Show it and go there; from there, hide it."""
+        sidebar = self.query_one(Sidebar)
+        hide = self.has_class("-sidebar") and sidebar.has_focus_within
+        self._sidebar_wanted = not hide
+        self._place_sidebar(self.size.width)
+        if hide:
+            self.action_compose()
+        else:
+            sidebar.enter()
+
+    def action_compose(self) -> None:
+        """To the composer."""
+        self.query_one(Composer).focus()
+
+    def on_resize(self, event: Resize) -> None:
+        self._place_sidebar(event.size.width)
+
+    def _place_sidebar(self, width: int) -> None:
+        wanted = self._sidebar_wanted if self._sidebar_wanted is not None else width >= SIDEBAR_FROM
+        if wanted != self.has_class("-sidebar"):
+            self.set_class(wanted, "-sidebar")
+            self._place_panel(width)
+            self.call_after_refresh(self.query_one(Sidebar).look_again)
+
+    def _place_panel(self, width: int) -> None:
+        """What the conversations take is not there for the panel."""
+        super()._place_panel(width - WIDTH if self.has_class("-sidebar") else width)
+
+    # To files and from them.
+
+    async def _export(self, form: str) -> None:
+        if (here := self.shelf.here) is None:
+            self.notify("There is nothing to export yet.", timeout=4)
+            return
+        try:
+            path = await self.shelf.save(here, form)
+        except MedusaError as error:
+            self.notify(str(error), severity="error")
+        else:
+            self.notify(f"Saved as {path}.")
+
+    @work(exclusive=True, group="conversations")
+    async def _import(self) -> None:
+        from medusa_chat.tui.chat.import_prompt import ImportPrompt
+
+        brought = await self.app.push_screen_wait(ImportPrompt(self.shelf))
+        if brought is not None:
+            await self.open(brought)
+
+    # What the model is told first.
+
+    def action_system(self) -> None:
+        self.app.push_screen(SystemEditor(self.dialogue.system), self._instruct)
+
+    def _instruct(self, system: str | None) -> None:
+        if system is not None and system != self.dialogue.system:
+            self.dialogue.instruct(system)
+            self.query_one(SystemLine).show(system)
+
+    def commands(self) -> Iterable[SystemCommand]:
+        yield from super().commands()
+        yield SystemCommand(
+            "Export as Markdown", "This conversation as it is shown, to read", lambda: self._export("md")
+        )
+        yield SystemCommand(
+            "Export as JSON", "With all branches, settings and steps; can be imported", lambda: self._export("json")
+        )
+        yield SystemCommand("Import a conversation", "From a JSON file that was exported", self._import)
