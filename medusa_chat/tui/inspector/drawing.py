@@ -20,7 +20,10 @@ _NUMBERS, _BARS = _DETAILS[1:]
 _NUMBERS_FROM = 60
 """Cells from which a tree that does not fit is scrolled rather than said without numbers."""
 _GAP = 4
-_LIT, _CURSOR = "bold $accent", "$block-cursor-text-style $block-cursor-foreground on $block-cursor-background"
+_LIT = "bold $accent"
+_CURSOR = "$block-cursor-text-style $block-cursor-foreground on $block-cursor-background"
+_CURSOR_LEFT = "bold underline $foreground"
+"""While another part of the screen has the focus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,12 @@ def draw(
     *,
     other: Sequence[int] | None = None,
     cursor: int | None = None,
+    focused: bool = True,
 ) -> Drawing:
     """As wide as the tree needs, saying as much of every node as fits into `width` cells.
 
     `follower` is the text of the token the backbone added, where it is known; `other` the path other settings would
-    have kept; the label of the node `cursor` stands out.
+    have kept; the label of the node `cursor` stands out, the more so while the tree has the focus.
     """
     tree, size = step.tree, len(step.tree.tokens)
     path = (*step.path, size)
@@ -70,8 +74,10 @@ def draw(
     starts = [0, *accumulate(column.width + _GAP for column in columns)]
     cells = {(shape.rows[node], shape.columns[node]): node for node in range(size + 1)}
     gaps = _gaps(shape, frozenset(path), frozenset(other or ()).difference(path))
+    if cursor is not None:
+        labels[cursor] = labels[cursor].under_cursor(_CURSOR if focused else _CURSOR_LEFT)
     lines = [
-        Content.assemble(*_line(row, columns, gaps, {c: n for (r, c), n in cells.items() if r == row}, labels, cursor))
+        Content.assemble(*_line(row, columns, gaps, {c: n for (r, c), n in cells.items() if r == row}, labels))
         for row in range(shape.height)
     ]
     boxes = [
@@ -128,7 +134,6 @@ def _line(
     gaps: Mapping[tuple[int, int], Styled],
     nodes: Mapping[int, int],
     labels: Sequence[Label],
-    cursor: int | None,
 ) -> list[Styled]:
     """One row: in each column a label or nothing, and after it a line or nothing."""
     parts: list[Styled] = []
@@ -137,8 +142,7 @@ def _line(
         if node is None:
             parts.append((" " * column.width, ""))
         else:
-            label = labels[node].parts(column.text, column.tail)
-            parts += [("".join(text for text, _ in label), _CURSOR)] if node == cursor else label
+            parts += labels[node].parts(column.text, column.tail)
         if place < max(nodes):
             parts.append(gaps.get((row, place), (" " * _GAP, "")))
     return parts

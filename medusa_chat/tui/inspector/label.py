@@ -54,6 +54,8 @@ class Label:
     """`LEAD` cells."""
     text: Styled
     tail: tuple[Styled, ...]
+    pad: str = ""
+    """Style of what fills the column."""
 
     @property
     def tail_cells(self) -> int:
@@ -62,7 +64,12 @@ class Label:
     def parts(self, text_cells: int, tail_cells: int) -> tuple[Styled, ...]:
         """Exactly as wide as its column; the numbers of a column stand below each other."""
         pad = " " * (tail_cells - self.tail_cells)
-        return (*self.lead, (fitted(self.text[0], text_cells), self.text[1]), *self.tail, (pad, ""))
+        return (*self.lead, (fitted(self.text[0], text_cells), self.text[1]), *self.tail, (pad, self.pad))
+
+    def under_cursor(self, style: str) -> Label:
+        """The same, in one style."""
+        lead, tail = (tuple((text, style) for text, _ in parts) for parts in (self.lead, self.tail))
+        return Label(lead, (self.text[0], style), tail, style)
 
 
 def labels_of(

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.dialogue import Dialogue
@@ -26,6 +26,7 @@ from medusa_chat.tui.inspector.supposing import SupposingScreen
 from medusa_chat.tui.inspector.tree_map import TreeMap, TreePane
 from medusa_chat.tui.inspector.what_if_view import WhatIfView
 from medusa_chat.tui.journal import Journal
+from medusa_chat.tui.key_line import KeyLine
 from medusa_chat.tui.text import MUTED
 from medusa_chat.tui.turn import Turn
 
@@ -65,7 +66,7 @@ class InspectorScreen(SupposingScreen):
                 yield Static(id="node", markup=False)
                 yield Static(id="times", markup=False)
                 yield WhatIfView()
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one(TreeMap).focus()
@@ -123,7 +124,10 @@ class InspectorScreen(SupposingScreen):
         if inspection.step is not None:
             supposed = self.supposed
             other = None if supposed is None or supposed.same else supposed.path
-            drawing = draw(inspection.step, pane.room, inspection.follower, other=other, cursor=inspection.node)
+            drawing = draw(
+                inspection.step, pane.room, inspection.follower,
+                other=other, cursor=inspection.node, focused=self.query_one(TreeMap).has_focus,
+            )  # fmt: skip
             pane.show(drawing, inspection.node, reveal)
 
     def _show_words(self) -> None:
@@ -135,6 +139,9 @@ class InspectorScreen(SupposingScreen):
         self.query_one("#node", Static).update(words)
         self.show_supposed()
         self.query_one("#times", Static).update(step_words(step, plain) if beside else times_in_one(step, plain))
+
+    def on_descendant_focus(self) -> None:
+        self._show_tree(reveal=False)
 
     # What the person wants.
 
