@@ -56,11 +56,23 @@ class Card:
         )
 
     def heads_folder(self) -> Path | None:
-        """Where the model's Medusa heads lie, the user's own before those that came with the card or the folder."""
+        """Where the model's Medusa heads lie: those that learned from use before the user's own, these before those that
+        came with the card or the folder."""
+        if not self._is_bare_folder() and self.learned_folder.is_dir():
+            return self.learned_folder
+        return self.taught_folder()
+
+    def taught_folder(self) -> Path | None:
+        """As `heads_folder`, without those that learned from use."""
         shelves = [self.home] if self._is_bare_folder() else [self.store, self.home]
         if isinstance(self.source, FolderSource):
             shelves.append(self.source.path)
         return next((shelf / self.heads for shelf in shelves if (shelf / self.heads).is_dir()), None)
+
+    @property
+    def learned_folder(self) -> Path:
+        """Heads that learned from this user's conversations; it appears in one piece or not at all."""
+        return self.store / "learned"
 
     @property
     def weights_folder(self) -> Path:

@@ -9,7 +9,7 @@ from medusa_chat.chats.database import Database
 from medusa_chat.chats.records import Conversation
 from medusa_chat.engine.errors import MedusaError
 
-COLUMNS = "c.id, c.title, c.system, c.created, c.changed, c.archived"
+COLUMNS = "c.id, c.title, c.system, c.created, c.changed, c.archived, c.private"
 """What `conversation_of` reads, of a table called c."""
 
 KEPT_SECONDS = 7 * 24 * 3600.0
@@ -65,6 +65,17 @@ def archive(db: Database, id: int, archived: bool = True) -> None:
     _set(db, id, "archived", int(archived))
 
 
+def keep_private(db: Database, id: int, private: bool = True) -> None:
+    """Never read by heads that learn from use; or read again."""
+    _set(db, id, "private", int(private))
+
+
+def lessons_allowed(db: Database) -> list[Conversation]:
+    """Those that heads may learn from, archived ones included."""
+    query = f"SELECT {COLUMNS} FROM conversation c WHERE deleted IS NULL AND NOT private ORDER BY id"
+    return [conversation_of(row) for row in db.rows(query)]
+
+
 def delete(db: Database, id: int) -> None:
     """Out of list and search; `restore` undoes it for a week."""
     _set(db, id, "deleted", time())
@@ -98,8 +109,8 @@ def title_from(message: str) -> str:
 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:
     """From the columns `COLUMNS`; further ones are left to the caller."""
-    id, title, system, created, changed, archived = row[:6]
-    return Conversation(id, title, system, created, changed, bool(archived))
+    id, title, system, created, changed, archived, private = row[:7]
+    return Conversation(id, title, system, created, changed, bool(archived), bool(private))
 
 
 def _set(db: Database, id: int, column: str, value: Any) -> None:

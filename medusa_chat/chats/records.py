@@ -24,6 +24,8 @@ class Conversation:
     created: float
     changed: float
     archived: bool
+    private: bool = False
+    """Heads that learn from use never read it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,9 @@ _FIRST = (
     END""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_SECOND = ("ALTER TABLE conversation ADD COLUMN private INTEGER NOT NULL DEFAULT 0",)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:

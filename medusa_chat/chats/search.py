@@ -42,7 +42,7 @@ def search(db: Database, words: str, limit: int) -> list[Hit]:
             if len(hits) == limit:
                 break
             if row[0] not in hits:
-                hits[row[0]] = Hit(conversation_of(row), _pieces(row[6]))
+                hits[row[0]] = Hit(conversation_of(row), _pieces(row[7]))
     return list(hits.values())
 
 

@@ -14,6 +14,7 @@ COMMANDS = {
     "models": LazyCommand("medusa_chat.cli.models:models", "List, pull, describe and remove models."),
     "distill": LazyCommand("medusa_chat.cli.distill:distill", "Let a model answer prompts: data to train heads on."),
     "train": LazyCommand("medusa_chat.cli.train:train", "Train Medusa heads for a model."),
+    "learn": LazyCommand("medusa_chat.cli.learn:learn", "Let heads learn from your own conversations, here."),
     "calibrate": LazyCommand("medusa_chat.cli.calibrate:calibrate", "Measure heads; find their best trees."),
     "doctor": LazyCommand("medusa_chat.cli.doctor:doctor", "Check machine, versions, model and heads, with advice."),
 }

@@ -21,7 +21,8 @@ def finish(
 ) -> Sequence[str]:
     """Train to the end and write the heads; returns what to tell."""
     begin = None if run.heads_from is None else load_heads(Path(run.heads_from), backbone, frozen=False).heads
-    trained = medusa1.train(backbone, data.conversations, folder, run.recipe, report, accelerator, begin)
+    split = medusa1.Split.of(data.conversations, backbone, run.recipe.held_out)
+    trained = medusa1.train(backbone, split, folder, run.recipe, report, accelerator, begin)
     accuracy = trained.accuracy
     facts = {
         "method": run.method,

@@ -14,6 +14,7 @@ from medusa_chat.engine.errors import MedusaError
 from medusa_chat.heads.store import load_heads, save_heads
 from medusa_chat.training import medusa2
 from medusa_chat.training.conversations import Data
+from medusa_chat.training.medusa1 import Split
 from medusa_chat.training.run import Run
 
 
@@ -28,7 +29,8 @@ def finish(
             "with --heads-from."
         )
     heads = load_heads(source, backbone, frozen=False).heads
-    trained = medusa2.train(backbone, heads, data.conversations, folder, run.recipe, report, accelerator)
+    split = Split.of(data.conversations, backbone, run.recipe.held_out)
+    trained = medusa2.train(backbone, heads, split, folder, run.recipe, report, accelerator)
     moved = asdict(trained.drift)
     facts = {
         "method": run.method,

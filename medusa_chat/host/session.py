@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
@@ -18,6 +19,7 @@ from medusa_chat.engine.cost import CostCurve, pass_ms, step_ms
 from medusa_chat.engine.decode import Controls, common_prefix, decode, read_prompt
 from medusa_chat.engine.drafters.lookup import Lookup
 from medusa_chat.engine.drafters.recycling import Recycling
+from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.live_budget import LiveBudget
 from medusa_chat.engine.loading import load_backbone
 from medusa_chat.engine.options import DecoderName, Decoding, Limits, Sampling
@@ -29,7 +31,7 @@ from medusa_chat.engine.text.ending import Ending
 from medusa_chat.engine.text.template import render
 from medusa_chat.engine.tree import CandidateTree
 from medusa_chat.heads.medusa import MedusaHeads
-from medusa_chat.heads.store import load_heads
+from medusa_chat.heads.store import CONFIG, load_heads
 from medusa_chat.host.costs import curve_for
 from medusa_chat.host.drafting import Drafters
 from medusa_chat.settings.paths import native_dir
@@ -62,6 +64,8 @@ class Session:
     would remember in a comparison what another just wrote."""
     lookup: Lookup = field(default_factory=Lookup)
     """Of the conversation that the last answer belonged to."""
+    heads_from: tuple[Path, int] | None = None
+    """Where the heads lie, and when they were written."""
     live: dict[DecoderName, LiveBudget] = field(default_factory=dict)
     """Kept from answer to answer: what was learned of a drafter and of the machine stays true."""
 
@@ -88,7 +92,8 @@ class Session:
         tell("reading weights", None)
         backbone, tokenizer = load_backbone(card.folder(), quantize=quantize, native_folder=native_dir())
         tell("reading heads", None)
-        heads, calibration, notes = _attach(card.heads_folder(), backbone)
+        folder = card.heads_folder()
+        heads, calibration, notes = _attach(folder, backbone)
         # What torch, transformers and the model left behind is here to stay. Looking through all of it for garbage took
         # 200 ms in the middle of an answer, now and then.
         gc.collect()
@@ -103,7 +108,16 @@ class Session:
             anew=measure_anew,
         )
         return cls(
-            card.name, quantize, backbone, tokenizer, heads, calibration, plain_ms, costs, (*backbone.notes, *notes)
+            card.name,
+            quantize,
+            backbone,
+            tokenizer,
+            heads,
+            calibration,
+            plain_ms,
+            costs,
+            (*backbone.notes, *notes),
+            heads_from=_stamp(folder),
         )
 
     @property
@@ -140,7 +154,20 @@ class Session:
         Raises:
             MedusaError: the options ask for what this model cannot do.
         """
+        self._take_new_heads()
         return Answer(self, prompt_ids, sampling, decoding, limits, on_progress, probe, explain)
+
+    def _take_new_heads(self) -> None:
+        """Heads that have learned from use since the last answer, or the taught ones again."""
+        if self.heads_from is None:
+            return
+        folder = catalog.find(self.model).heads_folder()
+        if folder is None or _stamp(folder) == self.heads_from:
+            return
+        self.heads_from = _stamp(folder)
+        # Damaged ones are no reason to answer without heads: those there are go on.
+        with suppress(MedusaError):
+            self.heads, self.calibration, _ = _attach(folder, self.backbone)
 
     def require(self, decoding: Decoding) -> None:
         """
@@ -237,6 +264,11 @@ class Answer:
         )
         drafter = self._drafters.choose(decoding, decoding.budget or self._session.budget)
         return Controls(drafter, rule_for(decoding), budget)
+
+
+def _stamp(folder: Path | None) -> tuple[Path, int] | None:
+    """Tells heads on the disk from those that took their place."""
+    return None if folder is None else (folder, (folder / CONFIG).stat().st_mtime_ns)
 
 
 def _attach(folder: Path | None, backbone: Backbone) -> tuple[MedusaHeads | None, Calibration | None, tuple[str, ...]]:

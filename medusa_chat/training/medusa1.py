@@ -162,7 +162,7 @@ class HeadsLoss(nn.Module):
 
 def train(
     backbone: Backbone,
-    conversations: Sequence[Conversation],
+    split: Split,
     folder: Path,
     recipe: Recipe,
     report: Report,
@@ -177,10 +177,9 @@ def train(
         begin_with: heads to train further; their sizes and vocabulary take the recipe's place.
 
     Raises:
-        MedusaError: the data does not fit (see `Split.of`) or the loss is no longer finite.
+        MedusaError: the loss is no longer finite, or the heads cannot see this model's roots.
     """
     accelerator = accelerator or Accelerator(cpu=backbone.device.type == "cpu")
-    split = Split.of(conversations, backbone, recipe.held_out)
     with accelerator.main_process_first():
         material = prepare(backbone, split, folder / "hidden", recipe, report, begin_with)
     heads = begin_with or fresh_heads(backbone, recipe, material.token_map)

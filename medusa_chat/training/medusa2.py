@@ -138,7 +138,7 @@ class JointLoss(nn.Module):
 def train(
     backbone: Backbone,
     heads: MedusaHeads,
-    conversations: Sequence[Conversation],
+    split: Split,
     folder: Path,
     recipe: Recipe,
     report: Report,
@@ -150,11 +150,9 @@ def train(
         heads: from Medusa-1, on this backbone.
 
     Raises:
-        MedusaError: the data does not fit, the heads were made for another backbone (their loss at step 0 is not what
-            it was), or the loss is no longer finite.
+        MedusaError: joint training would not begin where the heads' own ended, or the loss is no longer finite.
     """
     accelerator = accelerator or Accelerator(cpu=backbone.device.type == "cpu")
-    split = Split.of(conversations, backbone, recipe.held_out)
     model = adapted(backbone, recipe)
     heads.requires_grad_(True)
     heads.dropout = recipe.dropout

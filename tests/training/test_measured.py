@@ -35,8 +35,8 @@ def test_the_expected_length_is_what_decoding_reaches(tmp_path: Path) -> None:
     Distiller(terms, out, greedy_share=1.0).answer(backbone.model, prompts, 16)
     data = read_all([out]).conversations
     recipe = Recipe(heads=3, vocab=0, epochs=6, batch=64, learning_rate=5e-3, held_out=0.4, dropout=0.0)
-    heads = medusa1.train(backbone, data, tmp_path / "run", recipe, silent).heads
     split = Split.of(data, backbone, recipe.held_out)
+    heads = medusa1.train(backbone, split, tmp_path / "run", recipe, silent).heads
     states = medusa1.prepare(backbone, split, tmp_path / "run" / "hidden", recipe, silent).test
     found = calibrate(heads, states, lambda stage: None)
     with torch.inference_mode():

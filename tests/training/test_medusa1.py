@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,7 +19,7 @@ from medusa_chat.training import hidden, loop, medusa1
 from medusa_chat.training.accuracy import measure
 from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.loop import pace
-from medusa_chat.training.medusa1 import Split, train
+from medusa_chat.training.medusa1 import Split, Trained
 from medusa_chat.training.recipe import Recipe
 from medusa_chat.training.run import read_log
 
@@ -27,6 +28,12 @@ RECIPE = Recipe(heads=3, vocab=0, epochs=4, batch=16, learning_rate=2e-3, held_o
 
 def silent(_stage: str, _done: int, _of: int, _note: str) -> None:
     """Progress nobody looks at."""
+
+
+def train(
+    backbone: Backbone, conversations: Sequence[Conversation], folder: Path, recipe: Recipe, *more: Any
+) -> Trained:
+    return medusa1.train(backbone, Split.of(conversations, backbone, recipe.held_out), folder, recipe, *more)
 
 
 def counting() -> list[Conversation]:

@@ -44,14 +44,17 @@ def multi_turn() -> list[Conversation]:
 @pytest.fixture
 def heads(backbone: Backbone, conversations: Sequence[Conversation], tmp_path: Path) -> MedusaHeads:
     recipe = replace(RECIPE, epochs=4, learning_rate=2e-3)
-    return medusa1.train(backbone, conversations, tmp_path / "first", recipe, silent).heads
+    return medusa1.train(
+        backbone, medusa1.Split.of(conversations, backbone, recipe.held_out), tmp_path / "first", recipe, silent
+    ).heads
 
 
 def run(
     backbone: Backbone, heads: MedusaHeads, data: Sequence[Conversation], folder: Path, recipe: Recipe = RECIPE
 ) -> medusa2.Trained:
     folder.mkdir(exist_ok=True)
-    return medusa2.train(backbone, copy.deepcopy(heads), data, folder, recipe, silent)
+    split = medusa1.Split.of(data, backbone, recipe.held_out)
+    return medusa2.train(backbone, copy.deepcopy(heads), split, folder, recipe, silent)
 
 
 def test_step_0_starts_at_medusa_1s_loss(
@@ -116,8 +119,9 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(
             raise KeyboardInterrupt
 
     (tmp_path / "broken").mkdir()
+    split = medusa1.Split.of(multi_turn, small_backbone(), RECIPE.held_out)
     with pytest.raises(KeyboardInterrupt):
-        medusa2.train(small_backbone(), copy.deepcopy(heads), multi_turn, tmp_path / "broken", RECIPE, stop)
+        medusa2.train(small_backbone(), copy.deepcopy(heads), split, tmp_path / "broken", RECIPE, stop)
     resumed = run(small_backbone(), heads, multi_turn, tmp_path / "broken")
     for one, other in zip(whole.heads.parameters(), resumed.heads.parameters(), strict=True):
         torch.testing.assert_close(one, other)
