@@ -55,9 +55,10 @@ class RehearsalApp(MedusaChatApp):
         if turn is None or not turn.answer:
             return
         self._began = self._began or (monotonic(), process_time())
-        view = chat.query(AnswerView).last()
-        if turn.running or view.turn is not turn or turn.answer == self._checked or not view.query_one(Note).display:
+        views = [view for view in chat.query(AnswerView) if view.turn is turn and turn.answer != self._checked]
+        if turn.running or not any(note.display for view in views for note in view.query(Note)):
             return
+        (view,) = views
         self._checked = turn.answer
         self._whole.append(_words_on(view) == _words(self._rehearsed.text))
         self._note_memory()

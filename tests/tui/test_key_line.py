@@ -1,0 +1,73 @@
+"""The line of keys follows what applies, does nothing when that is the same, and keeps nothing of what it was."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets._footer import FooterKey
+
+from medusa_chat.tui.key_line import KeyLine
+
+
+class KeyedApp(App[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("a", "on", "On"), Binding("b", "off", "Off")]
+    lit = False
+
+    def compose(self) -> ComposeResult:
+        yield KeyLine()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return {"on": not self.lit, "off": self.lit}.get(action, True)
+
+    def action_on(self) -> None:
+        self.lit = True
+        self.refresh_bindings()
+
+    def action_off(self) -> None:
+        self.lit = False
+        self.refresh_bindings()
+
+
+def keys(app: App[None]) -> list[FooterKey]:
+    return list(app.screen.query(FooterKey))
+
+
+def words(app: App[None]) -> list[str]:
+    return [key.description for key in keys(app) if key.description in ("On", "Off")]
+
+
+async def test_it_shows_what_applies_now():
+    async with KeyedApp().run_test() as pilot:
+        await pilot.pause()
+        assert words(pilot.app) == ["On"]
+        await pilot.press("a")
+        await pilot.pause()
+        assert words(pilot.app) == ["Off"]
+
+
+async def test_the_same_keys_are_not_made_again():
+    async with KeyedApp().run_test() as pilot:
+        await pilot.pause()
+        before = keys(pilot.app)
+        assert before
+        for _ in range(3):
+            pilot.app.refresh_bindings()
+            await pilot.pause()
+        assert keys(pilot.app) == before
+
+
+async def test_old_keys_are_let_go():
+    async with KeyedApp().run_test() as pilot:
+        await pilot.pause()
+        gone = []
+        for key in "abababab":
+            gone += [weakref.ref(each) for each in keys(pilot.app)]
+            await pilot.press(key)
+            await pilot.pause()
+        gc.collect()
+        # The last ones may still be on somebody's stack.
+        assert sum(each() is not None for each in gone) <= 2 * len(keys(pilot.app))
