@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import Key
-from textual.widgets import Footer
 
 from medusa_chat.host.messages import Event, Failed
 from medusa_chat.host.protocol import Engine
@@ -28,6 +27,7 @@ from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
 from medusa_chat.tui.dialogue import Dialogue, Effect
 from medusa_chat.tui.journal import Journal
+from medusa_chat.tui.key_line import KeyLine
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.panel import MedusaPanel
 from medusa_chat.tui.settings.screen_part import SettingScreen
@@ -71,7 +71,7 @@ class ChatScreen(OpeningScreen, TokenScreen, SteppingScreen, SettingScreen):
                 yield QueuedPrompts()
                 yield Composer(id="composer")
             yield MedusaPanel()
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one(Composer))

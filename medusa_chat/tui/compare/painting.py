@@ -10,7 +10,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from medusa_chat.host.messages import ChatMessage
 from medusa_chat.tui.chat.status import Status, StatusLine
@@ -23,6 +23,7 @@ from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.compare.verdict import FAILED, SAME, Line, counted_messages, verdict
 from medusa_chat.tui.compare.wrapping import rows_of
 from medusa_chat.tui.dialogue import Dialogue
+from medusa_chat.tui.key_line import KeyLine
 from medusa_chat.tui.text import MUTED
 from medusa_chat.tui.turn import ENDINGS
 
@@ -61,7 +62,7 @@ class RaceScreen(Screen[None]):
             for lane in range(MOST_LANES):
                 yield LaneText(lane)
         yield Static(id="verdict", markup=False)
-        yield Footer()
+        yield KeyLine()
 
     def on_resize(self, event: Resize) -> None:
         self._place(event.size.width)

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.worker import get_current_worker
 
 from medusa_chat.catalog.pull_queue import PullQueue
@@ -17,6 +17,7 @@ from medusa_chat.catalog.size import size
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.tui.chat.status import Status, StatusLine
 from medusa_chat.tui.dialogue import Dialogue
+from medusa_chat.tui.key_line import KeyLine
 from medusa_chat.tui.models.about import about
 from medusa_chat.tui.models.about_view import AboutModel, Details
 from medusa_chat.tui.models.model_list import ModelList
@@ -60,7 +61,7 @@ class ModelsView(Screen[None]):
                 yield AboutModel()
         yield PullLine()
         yield StatusLine(id="loading")
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one(ModelList).focus()
