@@ -49,6 +49,12 @@ class Inspection:
         return self.live and self._dialogue.paused
 
     @property
+    def stage(self) -> str | None:
+        """What a running answer waits for."""
+        stage = self._dialogue.stage if self.live else None
+        return None if stage is None else stage.stage
+
+    @property
     def following(self) -> bool:
         return self.place >= len(self.steps) - 1
 

@@ -90,7 +90,7 @@ class InspectorScreen(SupposingScreen):
 
     def _state(self) -> tuple[object, ...]:
         inspection = self.inspection
-        return len(inspection.steps), inspection.live, inspection.paused, inspection.turn.stage
+        return len(inspection.steps), inspection.live, inspection.paused, inspection.stage
 
     def _show(self, reveal: bool) -> None:
         self._shown = self._state()
@@ -223,8 +223,7 @@ def _nothing(inspection: Inspection) -> str:
     if inspection.trouble is not None:
         return inspection.trouble
     if inspection.live:
-        stage = inspection.turn.stage
-        return f"Before the first step: {stage.stage} …" if stage is not None else "Before the first step …"
+        return f"Before the first step: {inspection.stage} …" if inspection.stage else "Before the first step …"
     return "Reading the steps …"
 
 

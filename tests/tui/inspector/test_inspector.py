@@ -5,7 +5,7 @@ from __future__ import annotations
 from doubles.scripted_engine import ScriptedEngine
 from doubles.step_records import steps_of
 
-from medusa_chat.host.messages import Cancel, Pause, Resume, StepOnce
+from medusa_chat.host.messages import Cancel, Pause, Progress, Resume, StepOnce
 from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.inspector.passage import Passage
@@ -125,6 +125,8 @@ async def test_before_the_first_step_it_waits_and_then_follows(open_chat):
         await chat.ask()
         screen = await inspect(chat)
         await chat.until(lambda: "Before the first step" in shown(chat, "#trouble"))
+        chat.engine.emit(Progress("reading the conversation", 0.5))
+        await chat.until(lambda: "reading the conversation" in shown(chat, "#trouble"))
         chat.engine.play(3)
         await chat.until(lambda: place(screen) == 2 and "✓" in shown(chat, TreeMap))
 
