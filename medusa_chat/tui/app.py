@@ -30,15 +30,14 @@ class MedusaChatApp(App[None]):
     """Owns the engine: it is closed when the app ends, whichever way."""
 
     TITLE = "Medusa Chat"
-    CSS_PATH = [
+    CSS_PATH = [  # noqa: RUF012
         "chat/screen.tcss",
-        "chat/sidebar.tcss",
         "chat/sidebar.tcss",
         "panel/panel.tcss",
         "settings/settings.tcss",
         "chat/help.tcss",
         "look.tcss",
-    ]  # noqa: RUF012
+    ]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, tooltip="Leave Medusa Chat"),
         Binding("ctrl+c", "interrupt", "Quit", id="app.interrupt", show=False, tooltip="Twice: leave Medusa Chat"),
