@@ -29,6 +29,7 @@ from medusa_chat.host.messages import (
 from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.branches import Branches
 from medusa_chat.tui.choices import Choices, possible
+from medusa_chat.tui.compare.running import Comparisons
 from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.knobs import knob, why_unchanged
@@ -64,8 +65,7 @@ class Dialogue:
         self.waiting = False
         """The newest question is sent as soon as the model is ready."""
         self.paused = False
-        self.comparison: Comparison | None = None
-        """The newest one; it may have ended."""
+        self.comparisons = Comparisons(engine)
         self._engine = engine
         self._journal = journal
         self._switch = Switch(Load(model))
@@ -121,7 +121,8 @@ class Dialogue:
         if isinstance(event, Loaded):
             self._take_loaded(event)
             return Effect.LOADED
-        if self._belongs_to_comparison(event):
+        if self.comparisons.take(event):
+            self.paused = self.paused and self.comparisons.running
             return Effect.NOTHING
         if isinstance(event, Progress):
             if turn is not None and turn.running and not self.waiting and self.loading is None:
@@ -242,10 +243,6 @@ class Dialogue:
 
     # Side by side.
 
-    @property
-    def comparing(self) -> bool:
-        return self.comparison is not None and self.comparison.running
-
     def compare(self, messages: Sequence[ChatMessage], lanes: Sequence[Lane]) -> Comparison:
         """Answer these messages in several lanes, in place of a comparison that still runs. They stay out of the
         conversation.
@@ -255,32 +252,22 @@ class Dialogue:
         """
         if self.busy:
             raise MedusaError("Still answering: Esc stops it first.")
-        self.stop_comparing()
         self._answers += 1
         self.paused = False
-        plain_ms = self.loaded.plain_ms if self.loaded is not None else None
-        self.comparison = Comparison(self._answers, messages, lanes, plain_ms)
-        self._engine.send(
-            Compare(self._answers, tuple(messages), tuple(lanes), self.choices.sampling, self.choices.limits)
-        )
-        return self.comparison
+        choices, loaded = self.choices, self.loaded
+        request = Compare(self._answers, tuple(messages), tuple(lanes), choices.sampling, choices.limits)
+        return self.comparisons.start(request, loaded.plain_ms if loaded is not None else None)
 
     def messages_before(self, turn: Turn | None) -> tuple[ChatMessage, ...]:
         """What the model has read before this turn's question; None: before the one that comes next."""
         place = self.turns.index(turn) if turn is not None else len(self.turns)
         return messages_of([*self.turns[:place], Turn(0, "")], self.system)[:-1]
 
-    def stop_comparing(self) -> None:
-        """End all lanes; what they wrote stays to be looked at."""
-        if self.comparison is not None and self.comparison.running and not self.comparison.stopping:
-            self.comparison.stopping = True
-            self._engine.send(Cancel())
-
     # The running answer or comparison, step by step.
 
     def pause(self) -> None:
         """Hold it after its present step."""
-        if (self.comparing or (self.busy and not self.waiting)) and not self.paused:
+        if (self.comparisons.running or (self.busy and not self.waiting)) and not self.paused:
             self.paused = True
             self._engine.send(Pause())
 
@@ -293,17 +280,6 @@ class Dialogue:
         if self.paused:
             self.paused = False
             self._engine.send(Resume())
-
-    def _belongs_to_comparison(self, event: Event) -> bool:
-        """Folds it into the running comparison, if so: while one runs, all progress is its own."""
-        comparison = self.comparison
-        if comparison is None or not comparison.running or isinstance(event, Loaded):
-            return False
-        if not isinstance(event, Progress) and event.answer != comparison.answer:
-            return False
-        comparison.take(event)
-        self.paused = self.paused and comparison.running
-        return True
 
     def _take_loaded(self, loaded: Loaded) -> None:
         self.loaded, self.loading = loaded, None
@@ -338,7 +314,7 @@ class Dialogue:
         return Turn(self._answers, question)
 
     def _begin(self, turn: Turn) -> Turn:
-        self.stop_comparing()
+        self.comparisons.stop()
         for other in self.branches.all:
             if other.kept.answer is not None:
                 other.steps = []

@@ -17,6 +17,7 @@ from medusa_chat.tui.compare.keys import COMPARE_BINDINGS
 from medusa_chat.tui.compare.lane_text import LaneText
 from medusa_chat.tui.compare.painting import RaceScreen
 from medusa_chat.tui.compare.prompt import PromptField
+from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.compare.verdict import report
 from medusa_chat.tui.dialogue import Dialogue
 
@@ -34,13 +35,13 @@ class CompareScreen(RaceScreen):
         super().__init__(dialogue, earlier, prompt)
         self._wanted = False
         """To start as soon as the model is ready."""
-        self._drawn: object = None
+        self._drawn: tuple[Comparison | None, int] | None = None
         self._offered: object = None
 
     def on_mount(self) -> None:
         self._lane_texts[0].focus()
         self.set_interval(LOOK_SECONDS, self._look)
-        before = self._dialogue.comparison
+        before = self._dialogue.comparisons.newest
         self._begin(before.lanes if before is not None else ())
 
     @work(exclusive=True, group="begin")
@@ -55,16 +56,23 @@ class CompareScreen(RaceScreen):
 
     # What the engine says.
 
+    @property
+    def settled(self) -> bool:
+        """Everything that arrived is drawn."""
+        return self._state == self._drawn
+
+    @property
+    def _state(self) -> tuple[Comparison | None, int]:
+        return self._shown, self._shown.changes if self._shown is not None else 0
+
     def _look(self) -> None:
         self._looks += 1
         if self._wanted and self._dialogue.loading is None:
             # Only now is known what the model can do.
             self._wanted = False
             self._begin(self._lineup.lanes)
-        shown = self._shown
-        state = (shown, shown.changes if shown is not None else 0)
-        if state != self._drawn:
-            self._drawn = state
+        if not self.settled:
+            self._drawn = self._state
             self._draw()
         if (offered := (self._racing, self._dialogue.paused, self._partings[0] is None)) != self._offered:
             self._offered = offered
@@ -168,7 +176,7 @@ class CompareScreen(RaceScreen):
     def _stop(self) -> None:
         self._wanted = False
         if self._racing:
-            self._dialogue.stop_comparing()
+            self._dialogue.comparisons.stop()
 
     def action_close(self) -> None:
         self._stop()

@@ -7,10 +7,12 @@ from collections.abc import Awaitable, Callable
 import pytest
 from doubles.scripted_engine import ScriptedEngine
 from textual.pilot import Pilot
+from textual.widgets._footer import FooterKey
 
 from medusa_chat.tui.app import MedusaChatApp
 from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.chat.transcript import Transcript
+from medusa_chat.tui.compare.lane_text import LaneText
 from medusa_chat.tui.compare.screen import CompareScreen
 
 TEXT = """Paris is the capital of France. It lies on the **Seine**, and has done so for more than two thousand years.
@@ -59,6 +61,7 @@ def comparison(theme: str, steps: int | None) -> tuple[MedusaChatApp, Callable[[
 
         await until(lambda: app.screen.query(Composer) and app.screen.dialogue.loaded is not None)
         dialogue, composer = app.screen.dialogue, app.screen.query_one(Composer)
+        comparisons = dialogue.comparisons
         composer.text = "Hello."
         await pilot.press("enter")
         await until(lambda: dialogue.busy)
@@ -66,15 +69,18 @@ def comparison(theme: str, steps: int | None) -> tuple[MedusaChatApp, Callable[[
         await until(lambda: not dialogue.busy and app.screen.query(Transcript))
         composer.text = "What is the capital of France, and what is it known for?"
         await pilot.press("ctrl+r")
-        await until(lambda: dialogue.comparing)
+        await until(lambda: comparisons.running)
         await pilot.press("plus")
-        await until(lambda: not dialogue.comparing)
+        await until(lambda: not comparisons.running)
         await pilot.press("enter")
-        await until(lambda: dialogue.comparing)
+        await until(lambda: comparisons.running)
         engine.play(steps)
+        await until(lambda: comparisons.running == (steps is not None) and comparisons.newest.runs[2].tally.tokens)
         screen = app.screen
         assert isinstance(screen, CompareScreen)
-        await until(lambda: screen._drawn == (dialogue.comparison, dialogue.comparison.changes))
+        lanes = list(screen.query(LaneText))
+        await until(lambda: screen.settled and all(lane.scroll_y == lane.max_scroll_y for lane in lanes))
+        await until(lambda: {key.key for key in screen.query(FooterKey)} >= ({"d"} if steps is None else {"space"}))
         await pilot.pause(0.3)
 
     return app, race

@@ -135,7 +135,7 @@ def test_a_dialogue_starts_a_comparison_with_the_settings_in_force():
     made.change("temperature", 1)
     comparison = made.compare(PROMPT, [PLAIN, JOINT])
     assert engine.sent(Compare) == [Compare(1, PROMPT, (PLAIN, JOINT), Sampling(temperature=0.2), Limits())]
-    assert made.comparing
+    assert made.comparisons.running
     engine.emit(Progress("reading the conversation", 0.5))
     take_all(made)
     assert comparison.stage == Progress("reading the conversation", 0.5)
@@ -143,7 +143,7 @@ def test_a_dialogue_starts_a_comparison_with_the_settings_in_force():
     engine.play()
     take_all(made)
     assert comparison.over
-    assert not made.comparing
+    assert not made.comparisons.running
 
 
 def test_a_running_answer_comes_first():
@@ -198,7 +198,7 @@ def test_pausing_and_stepping_hold_all_lanes():
     made.resume()
     assert not made.paused
     made.pause()
-    made.stop_comparing()
+    made.comparisons.stop()
     take_all(made)
     assert not made.paused
     assert [type(request) for request in engine.requests[-5:]] == [Pause, StepOnce, Resume, Pause, Cancel]
@@ -212,7 +212,7 @@ def test_a_failure_keeps_what_was_written():
     engine.emit(Failed("memory", "Out of memory; choose fewer lanes.", answer=1))
     take_all(made)
     assert comparison.failure == "Out of memory; choose fewer lanes."
-    assert not made.comparing
+    assert not made.comparisons.running
     assert all(TEXT.startswith(run.text) for run in comparison.runs)
     assert Load("tiny") in engine.requests
 
