@@ -64,6 +64,8 @@ class Session:
     would remember in a comparison what another just wrote."""
     lookup: Lookup = field(default_factory=Lookup)
     """Of the conversation that the last answer belonged to."""
+    card: catalog.Card | None = None
+    """What was opened, so that heads which have learned since are found; None for parts from elsewhere, and for lanes."""
     heads_from: tuple[Path, int] | None = None
     """Where the heads lie, and when they were written."""
     live: dict[DecoderName, LiveBudget] = field(default_factory=dict)
@@ -117,6 +119,7 @@ class Session:
             plain_ms,
             costs,
             (*backbone.notes, *notes),
+            card=card,
             heads_from=_stamp(folder),
         )
 
@@ -159,9 +162,9 @@ class Session:
 
     def _take_new_heads(self) -> None:
         """Heads that have learned from use since the last answer, or the taught ones again."""
-        if self.heads_from is None:
+        if self.card is None or self.heads_from is None:
             return
-        folder = catalog.find(self.model).heads_folder()
+        folder = self.card.heads_folder()
         if folder is None or _stamp(folder) == self.heads_from:
             return
         self.heads_from = _stamp(folder)
@@ -184,8 +187,10 @@ class Session:
         loading: heads, calibration and measured costs are shared, nothing learned from answers goes along or comes
         back. What it costs is its cache (`Forward.fork`).
         """
+        self._take_new_heads()
         rows = common_prefix(self.backbone.ids, prompt_ids)
-        return replace(self, backbone=self.backbone.fork(rows), recycling={}, lookup=Lookup(), live={})
+        # Without a card a lane never changes its heads: all lanes have the same.
+        return replace(self, backbone=self.backbone.fork(rows), recycling={}, lookup=Lookup(), live={}, card=None)
 
 
 class Answer:
