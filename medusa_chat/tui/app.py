@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from time import monotonic
 from typing import ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.dom import DOMNode
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -18,12 +20,25 @@ from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.protocol import Engine
 from medusa_chat.settings.keymap import read_keymap
 from medusa_chat.settings.presets import Preset
+from medusa_chat.tui.chat.keys import CHAT_BINDINGS
 from medusa_chat.tui.chat.screen import ChatScreen
 from medusa_chat.tui.look import Look
 from medusa_chat.tui.theme_picker import ThemePicker
 from medusa_chat.tui.themes import shades
 
 _TWICE_SECONDS = 2.0
+
+
+def _providers(name: str) -> Callable[[], type[Provider]]:
+    """Of the palette, imported when it is first opened."""
+
+    def provider() -> type[Provider]:
+        from medusa_chat.tui import palette
+
+        found: type[Provider] = getattr(palette, name)
+        return found
+
+    return provider
 
 
 class MedusaChatApp(App[None]):
@@ -38,6 +53,7 @@ class MedusaChatApp(App[None]):
         "chat/help.tcss",
         "look.tcss",
     ]
+    COMMANDS = {_providers("Actions"), _providers("Conversations"), _providers("Themes"), _providers("Models")}  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, tooltip="Leave Medusa Chat"),
         Binding("ctrl+c", "interrupt", "Quit", id="app.interrupt", show=False, tooltip="Twice: leave Medusa Chat"),
@@ -83,7 +99,7 @@ class MedusaChatApp(App[None]):
         self._model = model
         self._prompt = prompt
         self._preset = preset
-        self._look = Look(self, theme)
+        self.look = Look(self, theme)
         self._interrupted = float("-inf")
         self.own_keys: Mapping[str, str] = {}
         """Comma-separated keys by the id of an action, where the person chose others."""
@@ -95,7 +111,7 @@ class MedusaChatApp(App[None]):
         return screen
 
     def on_mount(self) -> None:
-        self._look.start()
+        self.look.start()
         self.call_after_refresh(self._take_own_keys)
 
     def _take_own_keys(self) -> None:
@@ -144,7 +160,7 @@ class MedusaChatApp(App[None]):
     def action_change_theme(self) -> None:
         """Let the person choose among the program's themes and their own."""
         if not isinstance(self.screen, ThemePicker):
-            self.push_screen(ThemePicker(self._look.themes, self.theme, self._look.preview), self._look.choose)
+            self.push_screen(ThemePicker(self.look.themes, self.theme, self.look.preview), self.look.choose)
 
     def notify(
         self,
@@ -186,9 +202,13 @@ class MedusaChatApp(App[None]):
                     f"{binding.description[:1].upper()}{binding.description[1:]}",
                     tooltip or binding.tooltip,
                     lambda action=binding.action, node=node: self.run_action(action, node),
+                    not binding.id.endswith(".back"),
                 )
         if isinstance(screen, ChatScreen):
             yield from screen.commands()
+        elif not screen.is_modal:
+            yield from self._commands_of_the_chat()
+        yield SystemCommand("Help", "Every key, and what the words mean", self.action_help)
         yield SystemCommand(
             "Theme", "Choose how it looks; each theme is shown while you move", self.action_change_theme
         )
@@ -196,6 +216,31 @@ class MedusaChatApp(App[None]):
             "Screenshot", "Save the screen as an SVG picture in the current folder", self._save_picture_soon
         )
         yield SystemCommand("Quit", "Leave Medusa Chat", self.action_quit)
+
+    def _commands_of_the_chat(self) -> Iterable[SystemCommand]:
+        """From another screen: they lead back there first."""
+        for binding in CHAT_BINDINGS:
+            if (binding.id or "").startswith("chat."):
+                yield SystemCommand(
+                    f"Chat: {binding.description}", binding.tooltip, partial(self.in_the_chat, binding.action)
+                )
+
+    @property
+    def chat(self) -> ChatScreen:
+        """At the bottom of all screens."""
+        chat = self.screen_stack[0]
+        assert isinstance(chat, ChatScreen)
+        return chat
+
+    async def to_the_chat(self) -> None:
+        """Leave all other screens."""
+        while len(self.screen_stack) > 1:
+            await self.pop_screen()
+
+    async def in_the_chat(self, action: str) -> None:
+        """There, whatever screen one is at."""
+        await self.to_the_chat()
+        await self.run_action(action, self.chat)
 
     def _save_picture_soon(self) -> None:
         """Once the palette has left the picture."""

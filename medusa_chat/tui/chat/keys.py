@@ -40,6 +40,10 @@ def _knob_bindings() -> Iterable[Binding]:
 CHAT_BINDINGS: tuple[Binding, ...] = (
     Binding("escape", "stop", "Stop", id="chat.stop", key_display="esc", tooltip="End the answer; what was written stays"),
     Binding(
+        "escape", "leave", "To the question", id="chat.leave", show=False, key_display="esc",
+        tooltip="Leave what one is at, one layer at a time, and go on typing",
+    ),
+    Binding(
         "alt+up", "messages", "Messages", id="chat.messages", show=False, key_display="alt+↑",
         tooltip="To the newest message: arrows walk, letters act on it, Esc leads back",
     ),

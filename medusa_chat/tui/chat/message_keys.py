@@ -57,6 +57,6 @@ _ACTS = (
 )  # fmt: skip
 """Further ones go here; `ChatScreen.chosen` is the turn they are about."""
 
-_BACK = Binding("escape", "screen.stop", "Back", id="message.back", key_display="esc", tooltip="Back to the composer")
+_BACK = Binding("escape", "screen.leave", "Back", id="message.back", key_display="esc", tooltip="Back to the composer")
 
 MESSAGE_BINDINGS: tuple[Binding, ...] = (*_MOVES, *_ACTS, _BACK)

@@ -54,6 +54,7 @@ class ChatScreen(OpeningScreen, TokenScreen, SteppingScreen, SettingScreen):
         self._prompt = prompt
         self._view: AnswerView | None = None
         self._dirty = False
+        self._was_busy = False
 
     @property
     def settled(self) -> bool:
@@ -96,6 +97,9 @@ class ChatScreen(OpeningScreen, TokenScreen, SteppingScreen, SettingScreen):
 
     async def _tick(self) -> None:
         self._ticks += 1
+        if self.dialogue.busy != self._was_busy:
+            self._was_busy = self.dialogue.busy
+            self.refresh_bindings()
         for event in self.dialogue.drain():
             await self._react(event)
         if self._dirty and self._ticks % PAINT_EVERY == 0:
@@ -167,6 +171,13 @@ class ChatScreen(OpeningScreen, TokenScreen, SteppingScreen, SettingScreen):
         self.keep_token_view()
         self._dirty = True
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
+
+    async def action_leave(self) -> None:
+        await self.action_stop()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Stopping is offered while there is something to stop."""
+        return self.dialogue.busy if action == "stop" else super().check_action(action, parameters)
 
     async def action_stop(self) -> None:
         """One layer at a time: leads back to the composer, takes back what waits, and then ends the answer."""

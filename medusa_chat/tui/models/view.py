@@ -96,6 +96,11 @@ class ModelsView(Screen[None]):
         if self._wanted is not None and self.query_one(ModelList).mark(self._wanted):
             self._wanted = None
 
+    def want(self, name: str) -> None:
+        """Have the cursor on this model as soon as it is listed."""
+        if not (self.is_mounted and self.query_one(ModelList).mark(name)):
+            self._wanted = name
+
     def _tick(self) -> None:
         self._ticks += 1
         for ended in self._pulls.look():
