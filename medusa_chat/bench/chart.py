@@ -8,8 +8,8 @@ from math import ceil
 
 from medusa_chat.bench.figures import BASELINE, Figures
 from medusa_chat.bench.summary import Summary
-from medusa_chat.pictures.svg import FAINT, INK, Drawing
 from medusa_chat.bench.table import shown
+from medusa_chat.pictures.svg import FAINT, INK, Drawing
 
 # Told apart also by people who see few colours: Okabe and Ito's palette without its yellow, and darker ones after it.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#6e7781", "#8f7fd6", "#b5627f", "#44aa99")
