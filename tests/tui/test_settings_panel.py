@@ -16,7 +16,7 @@ from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.panel import MedusaPanel
-from medusa_chat.tui.settings.drawing import VALUE_AT
+from medusa_chat.tui.settings.drawing import value_at
 from medusa_chat.tui.settings.fields import Field
 from medusa_chat.tui.settings.panel import SearchLine, SettingsPanel
 from medusa_chat.tui.settings.setting_keys import LIST_BINDINGS
@@ -115,6 +115,14 @@ async def test_the_effect_is_seen_while_the_panel_is_open(open_chat):
         await chat.pilot.resize_terminal(180, 50)
         await chat.until(lambda: chat.screen.query_one(MedusaPanel).display)
         await chat.sees("typical, lossy", KnobList)
+
+
+@pytest.mark.parametrize("size", [(40, 12), (60, 24), (80, 24), (104, 40), (200, 60)])
+async def test_a_lossy_rule_says_so_in_every_width(open_chat, size):
+    async with open_chat(TEXT, size=size) as chat:
+        rows = await opened(chat)
+        await chat.pilot.press("f4", "f4")
+        await chat.until(lambda: "threshold, lossy" in chat.shown(rows))
 
 
 async def test_function_keys_and_panel_are_always_the_same(open_chat):
@@ -422,9 +430,9 @@ async def test_the_mouse_selects_and_steps(open_chat):
         await click(chat, "budget", 4)
         await chat.until(lambda: isinstance(rows.row, Field) and rows.row.label == "budget")
         assert chat.screen.dialogue.choices.decoding.budget is None
-        await click(chat, "budget", VALUE_AT)
+        await click(chat, "budget", value_at(rows.size.width))
         await chat.until(lambda: chat.screen.dialogue.choices.decoding.budget == 6)
-        await click(chat, "budget", VALUE_AT + 4)
+        await click(chat, "budget", value_at(rows.size.width) + 4)
         await chat.until(lambda: chat.screen.dialogue.choices.decoding.budget == 8)
         await click(chat, "Sampling", 3)
         assert rows.row.label == "budget"

@@ -18,10 +18,9 @@ from medusa_chat.tui.settings.rows import Choosable, Heading, Row, SaveRow
 from medusa_chat.tui.text import FAINT, MUTED, fitted
 
 MARK_CELLS = 2
-LABEL_CELLS = 19
-VALUE_AT = MARK_CELLS + LABEL_CELLS
-"""Where the arrow before a value stands; the value follows after a space."""
-KEY_CELLS = 4
+_KEYS_FROM = 44
+"""Narrower lists show no keys and shorter labels, so that values, and that a rule is lossy, are read whole."""
+_KEY_CELLS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +48,22 @@ def drawn(row: Row, state: State, width: int, at_cursor: bool) -> Content:
     return line
 
 
+def value_at(width: int) -> int:
+    """The cell of the arrow before a value; the value follows after a space."""
+    return MARK_CELLS + (19 if width >= _KEYS_FROM else 14)
+
+
 def value_cells(row: Field, state: State, width: int) -> int:
     """How many cells the value takes between its arrows."""
     return min(cell_len(_value(row, state)), _room(width))
 
 
 def _room(width: int) -> int:
-    return max(1, width - VALUE_AT - len("‹  ›") - KEY_CELLS)
+    return max(1, width - value_at(width) - len("‹  ›") - _key_cells(width))
+
+
+def _key_cells(width: int) -> int:
+    return _KEY_CELLS if width >= _KEYS_FROM else 0
 
 
 def _value(row: Field, state: State) -> str:
@@ -69,15 +77,15 @@ def _field(row: Field, state: State, width: int) -> Content:
     style = "bold $warning" if lossy else MUTED if idle else "bold $foreground" if changed else "$foreground"
     value = fitted(_value(row, state), value_cells(row, state, width))
     before, after = ("‹ ", " ›") if row.scale.steps else ("  ", "  ")
-    key = (key_of(row) or "").upper()
+    key = (key_of(row) or "").upper() if _key_cells(width) else ""
     rest = _room(width) - cell_len(value)
     return Content.assemble(
         ("• " if changed else "  ", "bold $accent"),
-        (fitted(row.label, LABEL_CELLS), MUTED if idle else "$foreground"),
+        (fitted(row.label, value_at(width) - MARK_CELLS), MUTED if idle else "$foreground"),
         (before, FAINT),
         (value, style),
         (after + " " * rest, FAINT),
-        (f"{key:>{KEY_CELLS}}", FAINT if idle else MUTED),
+        (f"{key:>{_key_cells(width)}}", FAINT if idle else MUTED),
     )
 
 

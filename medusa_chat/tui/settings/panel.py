@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from medusa_chat.settings.presets import Preset
 from medusa_chat.tui.settings.drawing import State, explained
 from medusa_chat.tui.settings.setting_list import SettingList
+from medusa_chat.tui.settings.wishes import RowChanged, SearchWanted
 from medusa_chat.tui.text import MUTED
 
 TITLE = Content.assemble(("Settings", "bold $primary"), ("  from the next step on", MUTED))
@@ -72,12 +73,12 @@ class SettingsPanel(Vertical):
         elif self.rows.problem:
             self.rows.complain("")
 
-    @on(SettingList.SearchWanted)
+    @on(SearchWanted)
     def _on_search(self) -> None:
         self.query_one(SearchLine).focus()
 
-    @on(SettingList.Moved)
-    def _on_moved(self, event: SettingList.Moved) -> None:
+    @on(RowChanged)
+    def _on_moved(self, event: RowChanged) -> None:
         event.stop()
         rows = self.rows
         self.query_one(".explained", Static).update(explained(rows.row, rows.state, rows.problem))

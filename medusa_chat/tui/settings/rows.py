@@ -48,3 +48,10 @@ def _has(row: Choosable, title: str, words: Sequence[str]) -> bool:
         text = f"{row.label} {row.meaning}"
     text = f"{title} {text}".casefold()
     return all(word in text for word in words)
+
+
+def same(row: Row, before: Row | None) -> bool:
+    """A preset is the same by name, also with other values."""
+    if isinstance(row, Preset) and isinstance(before, Preset):
+        return row.name == before.name
+    return row is before or row == before

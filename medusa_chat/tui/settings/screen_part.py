@@ -18,6 +18,7 @@ from medusa_chat.tui.choices import Choices, described, possible, why_impossible
 from medusa_chat.tui.settings.drawing import State
 from medusa_chat.tui.settings.memory import Memory
 from medusa_chat.tui.settings.setting_list import SettingList
+from medusa_chat.tui.settings.wishes import PresetDoomed, PresetNamed, PresetTaken, SettingsChosen, SettingsLeft
 
 if TYPE_CHECKING:
     from medusa_chat.tui.dialogue import Dialogue
@@ -104,7 +105,7 @@ class SettingScreen(PaintedScreen):
         for rows in self.query(SettingList):
             rows.show(self._state)
 
-    @on(SettingList.Left)
+    @on(SettingsLeft)
     def _on_left(self) -> None:
         if self.has_class("-tiny"):
             self._hide_settings()
@@ -119,12 +120,12 @@ class SettingScreen(PaintedScreen):
         self._show_settings()
         self._show_status()
 
-    @on(SettingList.Chosen)
-    def _on_chosen(self, event: SettingList.Chosen) -> None:
+    @on(SettingsChosen)
+    def _on_chosen(self, event: SettingsChosen) -> None:
         self.choose(event.choices)
 
-    @on(SettingList.Taken)
-    def _on_taken(self, event: SettingList.Taken) -> None:
+    @on(PresetTaken)
+    def _on_taken(self, event: PresetTaken) -> None:
         self.query_one(SettingList).complain(self._follow(event.preset))
 
     def take_preset(self, preset: Preset) -> None:
@@ -138,8 +139,8 @@ class SettingScreen(PaintedScreen):
         self.choose(wanted if loaded is None else possible(wanted, loaded))
         return why_impossible(wanted, loaded)
 
-    @on(SettingList.Named)
-    async def _on_named(self, event: SettingList.Named) -> None:
+    @on(PresetNamed)
+    async def _on_named(self, event: PresetNamed) -> None:
         choices, rows = self.dialogue.choices, self.query_one(SettingList)
         save = lambda: presets.save(event.name, described(choices), choices.decoding, choices.sampling)  # noqa: E731
         if (problem := await _attempted(save)) is not None:
@@ -149,8 +150,8 @@ class SettingScreen(PaintedScreen):
         self._read_presets()
         self.notify(f"Saved as {event.name.strip()}.", timeout=4)
 
-    @on(SettingList.Doomed)
-    async def _on_doomed(self, event: SettingList.Doomed) -> None:
+    @on(PresetDoomed)
+    async def _on_doomed(self, event: PresetDoomed) -> None:
         if (problem := await _attempted(lambda: presets.delete(event.preset.name))) is not None:
             self.query_one(SettingList).complain(problem)
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -12,58 +11,32 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Blur, Click
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.settings.presets import BUILT_IN, Preset
 from medusa_chat.tui.choices import Choices
-from medusa_chat.tui.settings.drawing import VALUE_AT, State, drawn, value_cells
+from medusa_chat.tui.settings.drawing import State, drawn, value_at, value_cells
 from medusa_chat.tui.settings.fields import FIELDS, Field
-from medusa_chat.tui.settings.rows import Choosable, Heading, Row, SaveRow, rows_for
+from medusa_chat.tui.settings.rows import Choosable, Heading, Row, SaveRow, rows_for, same
 from medusa_chat.tui.settings.setting_keys import LIST_BINDINGS
 from medusa_chat.tui.settings.value_line import ValueLine
+from medusa_chat.tui.settings.wishes import (
+    PresetDoomed,
+    PresetNamed,
+    PresetTaken,
+    RowChanged,
+    SearchWanted,
+    SettingsChosen,
+    SettingsLeft,
+)
 
 
 class SettingList(Widget, can_focus=True):
     """Says what the person wants in messages; what is in force comes back through `show`."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(LIST_BINDINGS)
-
-    @dataclass
-    class Chosen(Message):
-        """Other settings."""
-
-        choices: Choices
-
-    @dataclass
-    class Taken(Message):
-        """A preset is to be applied."""
-
-        preset: Preset
-
-    @dataclass
-    class Named(Message):
-        """The present settings are to be saved under a name."""
-
-        name: str
-
-    @dataclass
-    class Doomed(Message):
-        """A preset of the person's own is to be deleted."""
-
-        preset: Preset
-
-    @dataclass
-    class Moved(Message):
-        """Something else is to be said below the list."""
-
-    class SearchWanted(Message):
-        """The search line is to have the focus."""
-
-    class Left(Message):
-        """The person is done here."""
 
     def __init__(self, state: State) -> None:
         super().__init__()
@@ -92,7 +65,7 @@ class SettingList(Widget, can_focus=True):
         if state != self.state:
             self.state = state
             self.refresh()
-            self.post_message(self.Moved())
+            self.post_message(RowChanged())
 
     def offer(self, presets: Sequence[Preset]) -> None:
         self._presets = presets
@@ -105,7 +78,7 @@ class SettingList(Widget, can_focus=True):
     def complain(self, problem: str) -> None:
         """Say what is wrong, below the list."""
         self.problem = problem
-        self.post_message(self.Moved())
+        self.post_message(RowChanged())
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return max(1, len(self._rows))
@@ -120,15 +93,15 @@ class SettingList(Widget, can_focus=True):
         before = self.row
         self._rows = rows_for(self._presets, self._search)
         places = [at for at, row in enumerate(self._rows) if not isinstance(row, Heading)]
-        same = [at for at in places if _same(self._rows[at], before)]
-        self._cursor = next(iter([*same, *places]), 0)
+        stays = [at for at in places if same(self._rows[at], before)]
+        self._cursor = next(iter([*stays, *places]), 0)
         self.refresh(layout=True)
         self._moved()
 
     def _moved(self) -> None:
         self.problem, self._doomed = "", None
         self.refresh()
-        self.post_message(self.Moved())
+        self.post_message(RowChanged())
         self.call_after_refresh(self._scroll_to_cursor)
 
     def _scroll_to_cursor(self) -> None:
@@ -167,7 +140,7 @@ class SettingList(Widget, can_focus=True):
     def action_take(self) -> None:
         row = self.row
         if isinstance(row, Preset):
-            self.post_message(self.Taken(row))
+            self.post_message(PresetTaken(row))
         elif isinstance(row, Field):
             self._type(row.scale.edited(row.value(self.state.choices)))
         elif row is not None:
@@ -193,21 +166,21 @@ class SettingList(Widget, can_focus=True):
         """The first press asks, the second does it."""
         if isinstance(row := self.row, Preset) and row.own:
             if self._doomed == row.name:
-                self.post_message(self.Doomed(row))
+                self.post_message(PresetDoomed(row))
             else:
                 self.complain(f"Press d once more to delete the preset {row.name}.")
                 self._doomed = row.name
 
     def action_search(self) -> None:
-        self.post_message(self.SearchWanted())
+        self.post_message(SearchWanted())
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self.post_message(SettingsLeft())
 
     def _choose(self, choices: Choices) -> None:
         self.problem = ""
         if choices != self.state.choices:
-            self.post_message(self.Chosen(choices))
+            self.post_message(SettingsChosen(choices))
 
     def _put(self, cursor: int) -> None:
         self._cursor = cursor
@@ -222,25 +195,23 @@ class SettingList(Widget, can_focus=True):
         again = at.y == self._cursor
         self.focus()
         self._put(at.y)
-        if isinstance(row, Field) and row.scale.steps and at.x in (VALUE_AT, VALUE_AT + 1):
-            self.action_turn(-1)
-        elif (
-            isinstance(row, Field)
-            and row.scale.steps
-            and at.x - value_cells(row, self.state, self.size.width)
-            in (
-                VALUE_AT + 2,
-                VALUE_AT + 3,
-            )
-        ):
-            self.action_turn(1)
+        if by := self._arrow(row, at.x):
+            self.action_turn(by)
         elif again or isinstance(row, SaveRow):
             self.action_take()
+
+    def _arrow(self, row: Row, x: int) -> int:
+        """Which way an arrow at that cell points; 0 where there is none. The space beside it counts too."""
+        if not isinstance(row, Field) or not row.scale.steps:
+            return 0
+        left = value_at(self.size.width)
+        right = left + 2 + value_cells(row, self.state, self.size.width)
+        return -1 if x in (left, left + 1) else 1 if x in (right, right + 1) else 0
 
     # Typing.
 
     def _type(self, text: str) -> None:
-        left = VALUE_AT + 2 if isinstance(self.row, Field) else 2
+        left = value_at(self.size.width) + 2 if isinstance(self.row, Field) else 2
         self._line.open(text, left, self._cursor, self.size.width - left)
 
     @on(Input.Submitted)
@@ -248,7 +219,7 @@ class SettingList(Widget, can_focus=True):
         event.stop()
         row = self.row
         if isinstance(row, SaveRow):
-            self.post_message(self.Named(event.value))
+            self.post_message(PresetNamed(event.value))
         elif isinstance(row, Field):
             try:
                 choices = row.typed(self.state.choices, event.value, self.state.loaded)
@@ -271,10 +242,3 @@ class SettingList(Widget, can_focus=True):
 
     def on_blur(self, event: Blur) -> None:
         self._doomed = None
-
-
-def _same(row: Row, before: Row | None) -> bool:
-    """A preset is the same by name, also with other values."""
-    if isinstance(row, Preset) and isinstance(before, Preset):
-        return row.name == before.name
-    return row is before or row == before

@@ -1,0 +1,50 @@
+"""What a person wants of the settings list, as messages to the panel and the screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from medusa_chat.settings.presets import Preset
+from medusa_chat.tui.choices import Choices
+
+
+@dataclass
+class SettingsChosen(Message):
+    """Other settings, from the next step on."""
+
+    choices: Choices
+
+
+@dataclass
+class PresetTaken(Message):
+    """A preset is to be applied."""
+
+    preset: Preset
+
+
+@dataclass
+class PresetNamed(Message):
+    """The present settings are to be saved under a name."""
+
+    name: str
+
+
+@dataclass
+class PresetDoomed(Message):
+    """A preset of the person's own is to be deleted."""
+
+    preset: Preset
+
+
+class RowChanged(Message):
+    """Something else is to be said below the list."""
+
+
+class SearchWanted(Message):
+    """The search line is to have the focus."""
+
+
+class SettingsLeft(Message):
+    """The person is done here."""
