@@ -80,7 +80,7 @@ class HelpScreen(ModalScreen[None]):
     def action_search(self) -> None:
         wanted = self.query_one("#wanted", Input)
         wanted.display = True
-        wanted.focus()
+        self.set_focus(wanted)  # at once: letters may follow
 
     def action_close(self) -> None:
         wanted = self.query_one("#wanted", Input)
