@@ -51,3 +51,29 @@ def test_without_colours_none_is_sent_to_the_terminal(monkeypatch):
     assert child.exitstatus == 0
     assert set(codes) <= {"", "0", *"1234579", "39", "49"}
     assert "1" in codes
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are a Unix thing")
+def test_a_walk_by_real_keys_through_palette_help_and_models(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    child = pexpect.spawn(sys.executable, ["-c", CODE], dimensions=(40, 120), encoding="utf-8", timeout=60)
+    child.expect("enter sends")
+    child.send("Capital of France?\r")
+    child.expect("complete")
+    child.send("\x10")
+    child.expect("Search for commands")
+    child.send("models")
+    child.expect("Models: what is here")
+    child.send("\x1b[B\r")
+    child.expect("original weights")
+    child.send("jk?")
+    child.expect("Bring its weights here")
+    child.send("q")
+    child.send("\x1b[23~")
+    child.expect("Capital of France")
+    child.send("\x11")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert "\x1b[?1049l" in child.before
