@@ -47,7 +47,7 @@ class Journal:
         self._length = 0
         """Characters of the running answer handed over."""
         self._settings: dict[str, Any] | None = None
-        self._decoding: object = None
+        self._made_with: object = None
         self._steps: list[TraceStep] = []
 
     def open(self) -> None:
@@ -99,10 +99,11 @@ class Journal:
     def take(self, taken: StepTaken, choices: Choices, loaded: Loaded | None) -> None:
         """Steps of the running answer and the settings in force."""
         if self._settings is None:
-            self._settings, self._decoding = settings_of(choices, loaded), choices.decoding
-        elif choices.decoding != self._decoding:
-            self._decoding = choices.decoding
-            change = {"step": taken.steps[0].index, "decoding": settings_of(choices, loaded)["decoding"]}
+            self._settings, self._made_with = settings_of(choices, loaded), (choices.decoding, choices.sampling)
+        elif (choices.decoding, choices.sampling) != self._made_with:
+            self._made_with = (choices.decoding, choices.sampling)
+            now = settings_of(choices, loaded)
+            change = {"step": taken.steps[0].index, "decoding": now["decoding"], "sampling": now["sampling"]}
             self._settings.setdefault("changes", []).append(change)
         self._steps += map(trace_step, taken.steps)
         self._append("".join(step.text for step in taken.steps))
