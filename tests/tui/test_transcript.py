@@ -186,7 +186,9 @@ async def test_a_long_answer_streams_whole_and_stays_cheap(open_chat):
             await chat.until(lambda played=played: chat.answer.turn.tally.steps == played and chat.screen.settled)
         await chat.finish()
         assert len(chat.answer.query_one(Markdown).source) < MOST_CHARACTERS + 3000
-        shown = "\n".join(chat.shown(each) for each in chat.answer.query(".frozen, MarkdownParagraph, MarkdownFence Label"))
+        shown = "\n".join(
+            chat.shown(each) for each in chat.answer.query(".frozen, MarkdownParagraph, MarkdownFence Label")
+        )
         for words in (
             "Intro.",
             "Paragraph 0 ",
