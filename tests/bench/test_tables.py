@@ -12,9 +12,9 @@ from medusa_chat.bench.chart import COLOURS, chart
 from medusa_chat.bench.differences import Parting
 from medusa_chat.bench.families import FAMILIES
 from medusa_chat.bench.summary import summarise
-from medusa_chat.pictures.svg import PAPER
 from medusa_chat.bench.table import interval_lines, parting_lines, tables
 from medusa_chat.bench.timed import Sample, Timed
+from medusa_chat.pictures.svg import PAPER
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = ("plain", "medusa", "lookup", "joint", "hf", "hf-lookup", "economize", "llamacpp", "llamacpp-ngram")
