@@ -15,6 +15,7 @@ from medusa_chat.catalog import DEFAULT_MODEL
 from medusa_chat.cli.distill import low_precision_option
 from medusa_chat.cli.exit_codes import DONE
 from medusa_chat.cli.stage_progress import Report, stage_progress
+from medusa_chat.engine.text.harmless import harmless
 
 if TYPE_CHECKING:
     from medusa_chat.training.run import Run
@@ -162,6 +163,9 @@ def _train(run: Run, folder: Path, *, new: bool = False) -> int:
     accelerator = Accelerator()
     if new and accelerator.is_main_process:
         run.begin(folder)
+    if accelerator.is_main_process:
+        where = harmless(str(folder.absolute()))
+        click.echo(f"watch it in the app: medusa-chat, ctrl+p, Follow a training run, {where}", err=True)
     accelerator.wait_for_everyone()
     backbone, tokenizer = load_backbone(card.folder(), quantize=run.quantize, packed=False)
     with stage_progress(sys.stderr) as report:

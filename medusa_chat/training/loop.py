@@ -15,8 +15,9 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.training.checkpoint import load_checkpoint, save_checkpoint
 from medusa_chat.training.recipe import Recipe
-from medusa_chat.training.run import Log, load_checkpoint, save_checkpoint
+from medusa_chat.training.run import Log
 
 CHECKPOINT_EVERY = 200
 """Steps between two checkpoints."""

@@ -1,8 +1,8 @@
 """The folder of a training run: what was asked, how it goes, where it can go on.
 
 `run.json` (method, model, data, recipe, command), `log.jsonl` (a row every few steps, one per measurement),
-`curves.svg`, `checkpoint.pt` and, at the end, `heads/` (and for Medusa-2 `adapter/`). A screen can follow it while the
-run writes it.
+`curves.svg`, `checkpoint.pt` and, at the end, `heads/` (and for Medusa-2 `adapter/`). The app follows it while the run
+writes it, so nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.pictures.lines import Line, Panel, line_chart
 from medusa_chat.training.recipe import Recipe
 
 Method = Literal["medusa1", "medusa2"]
 
-RUN, LOG, CURVES, CHECKPOINT = "run.json", "log.jsonl", "curves.svg", "checkpoint.pt"
+RUN, LOG, CURVES, HEADS = "run.json", "log.jsonl", "curves.svg", "heads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,28 +122,3 @@ def curves(rows: Sequence[dict[str, Any]]) -> str:
     drift = tuple((row["step"], row["kl"]) for row in held_out if "kl" in row)
     panels.append(Panel("drift from the original model, KL in nats a token", [Line("KL", drift)], "steps"))
     return line_chart(panels, "A training run")
-
-
-def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
-    """In one move, so that a run killed at any moment keeps its last whole checkpoint."""
-    temporary = folder / (CHECKPOINT + ".tmp")
-    torch.save(state, temporary)
-    with temporary.open("rb") as file:
-        os.fsync(file.fileno())
-    os.replace(temporary, folder / CHECKPOINT)
-
-
-def load_checkpoint(folder: Path) -> dict[str, Any] | None:
-    """None where there is none yet.
-
-    Raises:
-        MedusaError: it cannot be read.
-    """
-    path = folder / CHECKPOINT
-    if not path.exists():
-        return None
-    try:
-        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        return state
-    except (OSError, RuntimeError, ValueError, EOFError) as error:
-        raise MedusaError(f"{path} cannot be read: delete it to begin the run anew.") from error

@@ -26,6 +26,7 @@ PLACES = {
     "inspector": "Inspector",
     "compare": "Compare",
     "models": "Models",
+    "run": "Training run",
 }
 """The beginning of an action's id, and where its key works: in this order; others follow under their own names."""
 

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.training.checkpoint import load_checkpoint, save_checkpoint
 from medusa_chat.training.recipe import Recipe
-from medusa_chat.training.run import Log, Run, curves, load_checkpoint, read_log, save_checkpoint
+from medusa_chat.training.run import Log, Run, curves, read_log
 
 RUN = Run("medusa1", "tiny", ("a.jsonl", "b.jsonl"), Recipe(heads=3), "medusa-chat train medusa1 --heads 3")
 

@@ -16,7 +16,6 @@ from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Composer
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS
-from medusa_chat.tui.chat.opening import OpeningScreen
 from medusa_chat.tui.chat.queued import QueuedPrompts
 from medusa_chat.tui.chat.sidebar import Sidebar
 from medusa_chat.tui.chat.status import StatusLine
@@ -33,6 +32,7 @@ from medusa_chat.tui.panel.panel import MedusaPanel
 from medusa_chat.tui.settings.screen_part import SettingScreen
 from medusa_chat.tui.settings.setting_list import SettingList
 from medusa_chat.tui.shelf import Shelf
+from medusa_chat.tui.training.screen_part import FollowingScreen
 from medusa_chat.tui.turn import Turn
 
 DRAIN_SECONDS = 1 / 25
@@ -42,7 +42,7 @@ TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
-class ChatScreen(OpeningScreen, TokenScreen, SteppingScreen, SettingScreen):
+class ChatScreen(FollowingScreen, TokenScreen, SteppingScreen, SettingScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)

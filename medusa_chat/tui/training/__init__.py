@@ -1,0 +1,1 @@
+"""A training run, watched while it writes its folder."""
