@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from textual.content import Content
 from textual.highlight import highlight
@@ -18,9 +19,19 @@ _INLINE_STYLES = {"strong": "bold", "em": "italic", "s": "strike"}
 
 def parser() -> MarkdownIt:
     """Links, HTML and entities are left in the text as they were written, so that nothing an answer says is hidden."""
-    return MarkdownIt("gfm-like", {"html": False, "linkify": False}).disable(
+    made = MarkdownIt("gfm-like", {"html": False, "linkify": False}).disable(
         ["link", "image", "autolink", "entity", "reference"]
     )
+    made.core.ruler.push("line ends", _keep_line_ends)
+    return made
+
+
+def _keep_line_ends(state: StateCore) -> None:
+    """Models write lists and verses with single line ends, which Markdown proper would join to one paragraph."""
+    for token in state.tokens:
+        for child in token.children or ():
+            if child.type == "softbreak":
+                child.type = "hardbreak"
 
 
 def flat(text: str) -> Content:
@@ -132,6 +143,6 @@ def _inline(tokens: Iterable[Token], style: str) -> Content:
         elif token.type == "code_inline":
             parts.append((token.content, "$secondary"))
         else:
-            text = "\n" if token.type in ("softbreak", "hardbreak") else token.content
+            text = "\n" if token.type == "hardbreak" else token.content
             parts.append((text, " ".join(open_styles)))
     return Content.assemble(*parts)

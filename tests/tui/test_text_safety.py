@@ -35,3 +35,12 @@ def test_frozen_markdown_keeps_every_word_and_obeys_none():
     plain = flat(text).plain
     for word in ("T [/x]", "A b c d [l](http://x) <i>h</i> &lt;", "• one", "  • two", "3. three", "▌ q", "▎ [bold]"):
         assert word in plain
+
+
+async def test_single_line_ends_stay_while_an_answer_is_young_and_when_it_is_old(open_chat):
+    async with open_chat("Paris\nLyon\n**Nice**\nthe end") as chat:
+        await chat.ask()
+        await chat.finish()
+        shown = "\n".join(chat.shown(block) for block in chat.answer.query("MarkdownParagraph"))
+        assert [line.strip() for line in shown.splitlines() if line.strip()] == ["Paris", "Lyon", "Nice", "the end"]
+        assert "Paris\nLyon\nNice\nthe end" in flat("Paris\nLyon\n**Nice**\nthe end").plain
