@@ -22,6 +22,7 @@ COMMANDS = {
     "context": LazyCommand("medusa_chat.cli.bench_context:context", "What a step costs behind a longer context."),
     "turns": LazyCommand("medusa_chat.cli.bench_turns:turns", "How long each turn's first token takes."),
     "screen": LazyCommand("medusa_chat.cli.bench_screen:screen", "How quick the app's screen is."),
+    "use": LazyCommand("medusa_chat.cli.bench_use:use", "What heads learn from a person who stays with one subject."),
     "drift": LazyCommand("medusa_chat.cli.bench_drift:drift", "What each precision does to the model's words."),
 }
 

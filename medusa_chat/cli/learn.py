@@ -23,6 +23,7 @@ from medusa_chat.engine.errors import MedusaError
 if TYPE_CHECKING:
     from medusa_chat.catalog.card import Card
     from medusa_chat.training.lessons import Answered, Learned
+    from medusa_chat.training.recipe import Recipe
 
 LOOK_EVERY = 5.0
 """Seconds between two looks at whether the machine runs on its battery."""
@@ -110,7 +111,6 @@ def _lesson(card: Card, epochs: float, pause: Pace) -> tuple[Learned, bool]:
     from medusa_chat.heads.store import load_heads
     from medusa_chat.training.lessons import learn as teach
     from medusa_chat.training.lessons import parted
-    from medusa_chat.training.recipe import Recipe
 
     torch.set_num_threads(pause.threads())
     folder = card.heads_folder()
@@ -122,15 +122,23 @@ def _lesson(card: Card, epochs: float, pause: Pace) -> tuple[Learned, bool]:
     split = parted(answers, backbone.context)
     work = _workplace(card, answers)
     calibration = Calibration.load(folder)
-    recipe = Recipe(epochs=epochs, batch=128, learning_rate=1e-3, held_out=0.1, dropout=0.2)
     heads = load_heads(folder, backbone, frozen=False).heads
-    learned = teach(backbone, heads, calibration, split, work, recipe, NODES, lambda stage, done, of, note: pause())
+    learned = teach(
+        backbone, heads, calibration, split, work, recipe(epochs), NODES, lambda stage, done, of, note: pause()
+    )
     if learned.better:
         _keep(card, learned, calibration, backbone)
     shutil.rmtree(work, ignore_errors=True)
     with (card.store / "lessons.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps({**_figures(learned), "used": learned.better}) + "\n")
     return learned, learned.better
+
+
+def recipe(epochs: float) -> Recipe:
+    """Small steps: the heads know the model already, and are to learn what its person talks about."""
+    from medusa_chat.training.recipe import Recipe
+
+    return Recipe(epochs=epochs, batch=128, learning_rate=1e-3, dropout=0.2)
 
 
 def _answers(card: Card, tokenizer: Any) -> list[Answered]:
