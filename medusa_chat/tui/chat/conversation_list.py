@@ -116,7 +116,11 @@ class ConversationList(Vertical):
     @work(exclusive=True, group="more")
     async def _fetch_more(self) -> None:
         if self._more:
-            hits = await self._shelf.find("", self._archived, len(self._hits))
+            try:
+                hits = await self._shelf.find("", self._archived, len(self._hits))
+            except MedusaError as error:
+                self._say(str(error))
+                return
             self._more = len(hits) == PAGE
             known = {hit.conversation.id for hit in self._hits}
             self._add([hit for hit in hits if hit.conversation.id not in known], self._grouped)
