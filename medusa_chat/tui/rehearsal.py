@@ -22,6 +22,7 @@ from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.chat.note import Note
 from medusa_chat.tui.chat.screen import ChatScreen
+from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.garbage import search_rarely
 
 LOOK_SECONDS = 1 / 25
@@ -55,10 +56,11 @@ class RehearsalApp(MedusaChatApp):
         if turn is None or not turn.answer:
             return
         self._began = self._began or (monotonic(), process_time())
-        views = [view for view in chat.query(AnswerView) if view.turn is turn and turn.answer != self._checked]
-        if turn.running or not any(note.display for view in views for note in view.query(Note)):
+        if turn.running or turn.answer == self._checked:
             return
-        (view,) = views
+        view = chat.query_one(Transcript).query_children(AnswerView).last()
+        if view.turn is not turn or not view.query_one(Note).display:
+            return
         self._checked = turn.answer
         self._whole.append(_words_on(view) == _words(self._rehearsed.text))
         self._note_memory()

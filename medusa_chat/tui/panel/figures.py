@@ -32,7 +32,14 @@ class Figures(Vertical):
         speed.update(figure(tally.tokens_per_second, 1))
         speedup = figure(tally.speedup)
         self.query_one("#speedup", Digits).update(speedup if tally.speedup is None else f"{speedup}×")
-        self.query_one("#rates", Static).update(_rates(tally, recent, whole=not speed.display, width=self.size.width))
+        rates = self.query_one("#rates", Static)
+        words = _rates(tally, recent, whole=not speed.display, width=self.size.width)
+        rates.update(words, layout=_rows(words) != _rows(rates.content))
+
+
+def _rows(words: object) -> int:
+    """Other figures in as many rows need no new layout, which costs far more than they do."""
+    return str(words).count("\n") + 1
 
 
 def _rates(tally: Tally, recent: Tally, whole: bool, width: int) -> Content:

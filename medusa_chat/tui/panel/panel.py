@@ -42,7 +42,7 @@ class MedusaPanel(VerticalScroll, can_focus=False):
         self.query_one(Histogram).show(turn, longest)
 
     def show_tree(self, step: StepRecord | None) -> None:
-        self.query_one("#tree-heading", Static).update(_tree_heading(step))
+        self.query_one("#tree-heading", Static).update(_tree_heading(step), layout=False)
         self.query_one(TreeView).show(step)
 
 
