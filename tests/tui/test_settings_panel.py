@@ -112,7 +112,7 @@ async def test_the_effect_is_seen_while_the_panel_is_open(open_chat):
         await chat.sees("typical, lossy", StatusLine)
         await chat.until(lambda: "typical, lossy" in chat.shown(rows))
         await chat.until(lambda: "! lossy" in said(chat))
-        await chat.pilot.resize_terminal(180, 50)
+        await chat.pilot.resize_terminal(200, 50)
         await chat.until(lambda: chat.screen.query_one(MedusaPanel).display)
         await chat.sees("typical, lossy", KnobList)
 
@@ -126,7 +126,7 @@ async def test_a_lossy_rule_says_so_in_every_width(open_chat, size):
 
 
 async def test_function_keys_and_panel_are_always_the_same(open_chat):
-    async with open_chat(TEXT, size=(180, 50)) as chat:
+    async with open_chat(TEXT, size=(200, 50)) as chat:
         rows = await opened(chat)
         await chat.pilot.press("f5", "f4")
         await chat.until(lambda: "‹ 12 ›" in chat.shown(rows) and "typical, lossy" in chat.shown(rows))

@@ -6,26 +6,22 @@ from collections.abc import Iterable, Sequence
 
 from textual import on, work
 from textual.app import SystemCommand
-from textual.events import Resize
 
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.tui.chat.arrangement import is_over
 from medusa_chat.tui.chat.branching import BranchingScreen
 from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.chat.conversation_list import ConversationList
-from medusa_chat.tui.chat.sidebar import WIDTH, Sidebar
+from medusa_chat.tui.chat.sidebar import Sidebar
 from medusa_chat.tui.chat.system_prompt import SystemEditor, SystemLine
 from medusa_chat.tui.shelf import Shelf
 from medusa_chat.tui.turn import Turn
-
-SIDEBAR_FROM = 150
-"""Columns from which the conversations are shown at the side unless they were hidden by key."""
 
 
 class OpeningScreen(BranchingScreen):
     """A conversation is only ever left with all of it saved or waiting to be."""
 
     shelf: Shelf
-    _sidebar_wanted: bool | None = None
 
     async def show(self, turns: Sequence[Turn]) -> None:
         """Another conversation than before."""
@@ -34,7 +30,7 @@ class OpeningScreen(BranchingScreen):
     async def action_new(self) -> None:
         self.dialogue.forget()
         await self.show(())
-        self.query_one(Composer).focus()
+        self.action_compose()
 
     async def leave(self, conversation: int) -> None:
         """Before it is deleted: an answer that runs in it ends."""
@@ -51,7 +47,7 @@ class OpeningScreen(BranchingScreen):
         else:
             self.dialogue.go_on(about, branches)
             await self.show(self.dialogue.turns)
-            self.query_one(Composer).focus()
+            self.action_compose()
 
     @work(exclusive=True, group="conversations")
     async def action_conversations(self) -> None:
@@ -71,31 +67,24 @@ class OpeningScreen(BranchingScreen):
     def action_sidebar(self) -> None:
         """Show it and go there; from there, hide it."""
         sidebar = self.query_one(Sidebar)
-        hide = self.has_class("-sidebar") and sidebar.has_focus_within
-        self._sidebar_wanted = not hide
-        self._place_sidebar(self.size.width)
-        if hide:
-            self.action_compose()
+        if self.shows("sidebar") and sidebar.has_focus_within:
+            self.close_part("sidebar")
+            self.query_one(Composer).focus()
         else:
+            self.open_part("sidebar")
             sidebar.enter()
 
     def action_compose(self) -> None:
-        """To the composer."""
+        """To the composer. Conversations that stand where something else was were only visited."""
+        if is_over("sidebar", self.size.width, self.wishes):
+            self.wish(self.wishes.left("sidebar"))
         self.query_one(Composer).focus()
 
-    def on_resize(self, event: Resize) -> None:
-        self._place_sidebar(event.size.width)
-
-    def _place_sidebar(self, width: int) -> None:
-        wanted = self._sidebar_wanted if self._sidebar_wanted is not None else width >= SIDEBAR_FROM
-        if wanted != self.has_class("-sidebar"):
-            self.set_class(wanted, "-sidebar")
-            self._place_panel(width)
+    def _arrange(self, width: int) -> None:
+        shown = self.shows("sidebar")
+        super()._arrange(width)
+        if self.shows("sidebar") and not shown:
             self.call_after_refresh(self.query_one(Sidebar).look_again)
-
-    def _place_panel(self, width: int) -> None:
-        """What the conversations take is not there for the panel."""
-        super()._place_panel(width - WIDTH if self.has_class("-sidebar") else width)
 
     # To files and from them.
 

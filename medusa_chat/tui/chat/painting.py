@@ -1,19 +1,19 @@
-"""How the chat screen is shown: where the panel stands, and what is redrawn of settings, figures, tree and status."""
+"""How the chat screen is shown: what stands beside the conversation, and what is redrawn of it."""
 
 from __future__ import annotations
 
 from textual.events import Resize
 from textual.screen import Screen
 
+from medusa_chat.tui.chat.arrangement import BROAD_FROM, PANEL_FROM, PARTS, Part, Wishes, arranged
 from medusa_chat.tui.chat.status import Status, StatusLine, summary
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.panel.panel import MedusaPanel
 
 BEAT_EVERY = 5
-
-PANEL_FROM = 104
-"""Columns from which the panel is shown unless it was hidden by key."""
+CLASSES: dict[Part, str] = {"sidebar": "-sidebar", "settings": "-settings", "medusa": "-panel"}
+"""By which the style sheets know what is shown."""
 
 
 class PaintedScreen(Screen[None]):
@@ -23,7 +23,7 @@ class PaintedScreen(Screen[None]):
         (0, "-tiny"),
         (60, "-narrow"),
         (PANEL_FROM, "-medium"),
-        (160, "-wide"),
+        (BROAD_FROM, "-wide"),
     ]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-middle"), (38, "-roomy"), (48, "-tall")]  # noqa: RUF012
 
@@ -32,20 +32,39 @@ class PaintedScreen(Screen[None]):
         self.dialogue = dialogue
         self._ticks = 0
         self._tree_dirty = False
-        self._panel_wanted: bool | None = None
+        self.wishes = Wishes()
 
     def action_panel(self) -> None:
-        self._panel_wanted = not self.has_class("-panel")
-        self._place_panel(self.size.width)
+        if self.shows("medusa"):
+            self.close_part("medusa")
+        else:
+            self.open_part("medusa")
 
     def on_resize(self, event: Resize) -> None:
-        self._place_panel(event.size.width)
+        self._arrange(event.size.width)
 
-    def _place_panel(self, width: int) -> None:
-        wanted = self._panel_wanted if self._panel_wanted is not None else width >= PANEL_FROM
-        self.set_class(wanted, "-panel")
+    # What stands beside the conversation.
+
+    def shows(self, part: Part) -> bool:
+        return self.has_class(CLASSES[part])
+
+    def open_part(self, part: Part) -> None:
+        self.wish(self.wishes.opened(part, self.size.width))
+
+    def close_part(self, part: Part) -> None:
+        self.wish(self.wishes.closed(part))
+
+    def wish(self, wishes: Wishes) -> None:
+        self.wishes = wishes
+        self._arrange(self.size.width)
+
+    def _arrange(self, width: int) -> None:
+        there = arranged(width, self.wishes)
+        for part in PARTS:
+            self.set_class(part in there.shown, CLASSES[part])
+        self.set_class(there.alone, "-alone")
         self._show_status()
-        if wanted:
+        if self.shows("medusa"):
             self.call_after_refresh(self._paint)
 
     def _show_settings(self) -> None:
@@ -56,18 +75,18 @@ class PaintedScreen(Screen[None]):
         self._paint_tree()
 
     def _paint_figures(self) -> None:
-        if self.has_class("-panel"):
+        if self.shows("medusa"):
             self.query_one(MedusaPanel).show_figures(self.dialogue.shown, self.dialogue.longest)
 
     def _paint_tree(self) -> None:
         self._tree_dirty = False
-        if self.has_class("-panel"):
+        if self.shows("medusa"):
             turn = self.dialogue.shown
             self.query_one(MedusaPanel).show_tree(turn.last if turn is not None else None)
 
     def _show_status(self) -> None:
         dialogue, stage = self.dialogue, self.dialogue.stage
-        panel, transcript = self.has_class("-panel"), self.query_one(Transcript)
+        panel, transcript = self.shows("medusa"), self.query_one(Transcript)
         self.query_one(StatusLine).show(
             Status(
                 stage=stage,

@@ -12,9 +12,6 @@ from textual.containers import Vertical
 from medusa_chat.tui.chat.conversation_list import ConversationList, Conversations
 from medusa_chat.tui.shelf import Shelf
 
-WIDTH = 32
-"""Columns, as in the style sheet."""
-
 
 class Sidebar(Vertical):
     """Looks again whenever it is told that something changed, but only while it is seen."""

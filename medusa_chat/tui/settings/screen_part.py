@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import on, work
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from medusa_chat.tui.dialogue import Dialogue
     from medusa_chat.tui.settings.panel import SettingsPanel
 
-BOTH_FROM = 160
-"""Columns from which the Medusa panel stays beside the settings."""
 KEEP_SECONDS = 1.0
 
 
@@ -45,48 +44,27 @@ class SettingScreen(PaintedScreen):
         self.preset: Preset | None = None
         """For this start, in place of what is remembered."""
         self._memory = Memory()
-        self._settings_wanted: bool | None = None
 
     # The panel.
-
-    @property
-    def settings_shown(self) -> bool:
-        return self.has_class("-settings")
 
     async def action_settings(self) -> None:
         """Opens the panel, leads to it, and closes it from there."""
         panel = await self._settings_panel()
-        if self.settings_shown and panel.has_focus_within:
+        if self.shows("settings") and panel.has_focus_within:
             self._hide_settings()
             return
-        self._settings_wanted = True
-        self.set_class(True, "-settings")
-        self._place_panel(self.size.width)
+        self.open_part("settings")
         panel.rows.focus()
 
     def _hide_settings(self) -> None:
-        self._settings_wanted = False
-        self.set_class(False, "-settings")
-        self._place_panel(self.size.width)
+        self.close_part("settings")
         self.query_one(Composer).focus()
 
     def action_panel(self) -> None:
-        """In the place of the settings, where there is no room for both."""
-        if self._displaced(self.size.width):
-            self._hide_settings()
-            self._panel_wanted = True
-            self._place_panel(self.size.width)
-        else:
-            super().action_panel()
-
-    def _place_panel(self, width: int) -> None:
-        super()._place_panel(width)
-        if self._displaced(width):
-            self.set_class(False, "-panel")
-            self._show_status()
-
-    def _displaced(self, width: int) -> bool:
-        return self.settings_shown and width < BOTH_FROM
+        """Where it takes the place of the settings, those have not the keys any longer."""
+        super().action_panel()
+        if not self.shows("settings") and any(panel.has_focus_within for panel in self.query("SettingsPanel")):
+            self.query_one(Composer).focus()
 
     async def _settings_panel(self) -> SettingsPanel:
         from medusa_chat.tui.settings.panel import SettingsPanel
@@ -107,7 +85,7 @@ class SettingScreen(PaintedScreen):
 
     @on(SettingsLeft)
     def _on_left(self) -> None:
-        if self.has_class("-tiny"):
+        if self.has_class("-alone"):
             self._hide_settings()
         else:
             self.query_one(Composer).focus()
@@ -172,12 +150,9 @@ class SettingScreen(PaintedScreen):
         """Settings as they were left, or those of the preset this start was given."""
         choices, panels, problems = await asyncio.to_thread(self._memory.recall)
         self.dialogue.choose(choices if self.preset is None else with_preset(choices, self.preset))
-        self._panel_wanted = panels.get("medusa")
-        self._settings_wanted = panels.get("settings")
-        if self._settings_wanted and not self.has_class("-tiny"):
+        if panels.get("settings"):
             await self._settings_panel()
-            self.set_class(True, "-settings")
-        self._place_panel(self.size.width)
+        self.wish(replace(self.wishes, settings=panels.get("settings"), medusa=panels.get("medusa")))
         self._show_settings()
         for problem in problems:
             self.notify(problem, severity="warning", timeout=10)
@@ -185,7 +160,7 @@ class SettingScreen(PaintedScreen):
 
     @property
     def _panels(self) -> dict[str, bool]:
-        wanted = {"medusa": self._panel_wanted, "settings": self._settings_wanted}
+        wanted = {"medusa": self.wishes.medusa, "settings": self.wishes.settings}
         return {name: shown for name, shown in wanted.items() if shown is not None}
 
     async def _keep(self) -> None:
