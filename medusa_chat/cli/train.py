@@ -95,6 +95,7 @@ def train(context: click.Context, resume: Path | None) -> int | None:
 )
 @click.option("--vocab", type=int, default=8_192, show_default=True, help="Most frequent tokens heads know; 0 for all.")
 @click.option("--learning-rate", type=float, default=3e-3, show_default=True)
+@click.option("--on-the-fly", is_flag=True, help="Keep no hidden states on the disk: slower from the second epoch on.")
 @click.option("--quantize", type=click.Choice(["none", "nf4"]), default="none", show_default=True, help="Of the model.")
 def medusa1(**flags: Any) -> int:
     """Train heads on a frozen model (Medusa-1) and say how often they are right on answers held out."""
@@ -147,6 +148,7 @@ def _begin(method: Any, flags: dict[str, Any]) -> int:
         None if flags["heads_from"] is None else str(flags["heads_from"].absolute()),
         merge=flags.get("merge", False),
         quantize=flags.get("quantize", "none"),
+        on_the_fly=flags.get("on_the_fly", False),
     )
     return _train(run, flags["out"], new=True)
 

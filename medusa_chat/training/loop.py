@@ -61,6 +61,7 @@ class Loop:
         Raises:
             MedusaError: the checkpoint belongs to another run, or the loss is no longer finite.
         """
+        self.folder.mkdir(parents=True, exist_ok=True)
         parameters = [parameter for group, _ in self.groups for parameter in group]
         optimiser = torch.optim.AdamW(
             [{"params": list(group), "lr": rate} for group, rate in self.groups],

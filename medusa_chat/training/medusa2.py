@@ -20,17 +20,18 @@ from torch import Tensor, nn
 
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.heads.medusa import MedusaHeads, restrict
-from medusa_chat.training.accuracy import Accuracy, measure
+from medusa_chat.heads.medusa import MedusaHeads
+from medusa_chat.training.accuracy import Accuracy
 from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.drift import Drift, drift
 from medusa_chat.training.hidden import HiddenStates, forward
 from medusa_chat.training.loop import Loop, Parts, Report
 from medusa_chat.training.loss import sparse_loss, teacher_loss
-from medusa_chat.training.medusa1 import HeadsLoss, Material, Split, held_out_loss
-from medusa_chat.training.passages import Passage, passages
+from medusa_chat.training.medusa1 import Material, Split, held_out_loss
+from medusa_chat.training.passage_heads import PassageHeads, states_of
+from medusa_chat.training.passages import Order, Passage, passages, positions
 from medusa_chat.training.recipe import Recipe
-from medusa_chat.training.targets import build_targets, teach, wanted
+from medusa_chat.training.targets import build_targets
 
 SAME = 0.02
 """How far, relatively, the heads' loss at step 0 may lie from theirs on the frozen backbone."""
@@ -54,24 +55,15 @@ class Trained:
 class JointLoss(nn.Module):
     """L_backbone + lambda0 * L_heads, each per answer token."""
 
-    output: Tensor
-    """[vocab_size, hidden_size], the backbone's output layer, which stays as it is."""
-    known: Tensor
-    """Its rows that the heads know."""
-    columns: Tensor
-    """[vocab_size] int64: a token's row in `known`, or -1."""
-
     def __init__(self, model: PeftModel, heads: MedusaHeads, output: Tensor, recipe: Recipe) -> None:
+        """
+        Args:
+            output: [vocab_size, hidden_size], the backbone's output layer, which stays as it is.
+        """
         super().__init__()
         self.model = model
-        self.heads = HeadsLoss(heads, recipe.low_precision)
+        self.heads = PassageHeads(heads, output, recipe)
         self._recipe = recipe
-        self.register_buffer("output", output, persistent=False)
-        self.register_buffer("known", restrict(output, heads.token_map), persistent=False)
-        columns = torch.full((len(output),), -1, dtype=torch.int64, device=output.device)
-        known = torch.arange(len(output), device=output.device) if heads.token_map is None else heads.token_map
-        columns[known] = torch.arange(len(known), device=output.device)
-        self.register_buffer("columns", columns, persistent=False)
 
     def forward(self, passages: Sequence[Passage], positions: int) -> Tensor:
         """Of some conversations, divided by `positions`, the answer tokens of the whole step."""
@@ -81,7 +73,7 @@ class JointLoss(nn.Module):
 
     def losses(self, passages: Sequence[Passage], positions: int) -> tuple[Tensor, Tensor]:
         """Both parts, not weighed."""
-        device = self.output.device
+        device = self.heads.output.device
         # With nothing to read (a process without a share of this step) every parameter still gets a gradient.
         trained = [one.sum() for one in self.parameters() if one.requires_grad]
         backbone = heads = torch.stack(trained).sum() * 0.0 if not passages else torch.zeros((), device=device)
@@ -89,7 +81,7 @@ class JointLoss(nn.Module):
             ids, left = passage.ids.to(device), passage.left.to(device)
             said, own = self.read(ids)
             backbone = backbone + self._backbone(said, own, ids, left) / positions
-            heads = heads + self._heads(said, own, ids, left, positions)
+            heads = heads + self.heads(said, own, ids, left, positions)
         return backbone, heads
 
     def read(self, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -105,34 +97,9 @@ class JointLoss(nn.Module):
         rows = left > 0
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=self._recipe.low_precision):
             if self._recipe.keep_words:
-                return teacher_loss(said[rows], own[rows], self.output)
+                return teacher_loss(said[rows], own[rows], self.heads.output)
             came = torch.roll(ids, -1, dims=1)[rows][:, None]
-            return sparse_loss(said[rows], self.output, came, torch.ones_like(came, dtype=torch.float32))
-
-    def _heads(self, said: Tensor, own: Tensor, ids: Tensor, left: Tensor, positions: int) -> Tensor:
-        """Position t is that of a hidden state, t+1 that of the root, as in `targets.Targets`."""
-        count = self.heads.heads.count
-        row, place = (left[:, 1:] > 0).nonzero(as_tuple=True)
-        ahead = torch.arange(1, count + 1, device=ids.device)[:, None]
-        exists = ahead <= left[row, place + 1]
-        teacher = torch.where(exists, place + ahead, 0)
-        came = self.columns[ids[row, torch.where(exists, place + ahead + 1, 0)]]
-        odds, columns, which = self._teach(own, left)
-        taught = which[row, teacher]
-        columns = torch.cat([came.clamp(min=0)[..., None], columns[taught]], dim=-1)
-        shares = (self._recipe.soft_share, self._recipe.acceptance_share)
-        targets = wanted(columns, came >= 0, odds[taught] * exists[..., None], exists, *shares)
-        loss: Tensor = self.heads(said[row, place], ids[row, place + 1], targets, positions)
-        return loss
-
-    def _teach(self, own: Tensor, left: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """What the frozen backbone says after every root: odds and columns [roots, m], and each root's row in them."""
-        roots = left > 0
-        parts = [teach(rows, self.known) for rows in torch.split(own[roots], 512)]
-        odds, columns = (torch.cat(part) for part in zip(*parts, strict=True))
-        which = torch.zeros_like(left)
-        which[roots] = torch.arange(len(odds), device=left.device)
-        return odds, columns, which
+            return sparse_loss(said[rows], self.heads.output, came, torch.ones_like(came, dtype=torch.float32))
 
 
 def train(
@@ -158,14 +125,10 @@ def train(
     heads.dropout = recipe.dropout
     output: Tensor = backbone.output_layer.weight.detach().float()  # type: ignore[operator]
     module = JointLoss(model, heads, output, recipe)
-    order = _Order(split.train, recipe)
+    order = Order(split.train, recipe)
 
     def parts(step: int) -> Parts:
-        chosen = order.step(step)
-        total = sum(_positions(one) for one in chosen)
-        mine = chosen[accelerator.process_index :: accelerator.num_processes]
-        shares = [mine[part :: recipe.accumulate] for part in range(recipe.accumulate)]
-        return [(passages(some), total) for some in shares]
+        return order.parts(step, accelerator.process_index, accelerator.num_processes)
 
     def measured() -> dict[str, Any]:
         accuracy, moved = _accuracy(module, split.test, report), drift(model, output, split.test)
@@ -218,9 +181,9 @@ def _check_start(module: JointLoss, backbone: Backbone, split: Split, recipe: Re
         joint = _heads_loss(module, some)
         with module.model.disable_adapter():
             states = forward(backbone.model, some, recipe.low_precision)
-    targets = build_targets(states, module.known, module.heads.heads.token_map, backbone.vocab_size)
+    targets = build_targets(states, module.heads.known, module.heads.heads.token_map, backbone.vocab_size)
     material = Material(states, targets, states, targets, module.heads.heads.token_map)
-    alone = held_out_loss(module.heads, material, recipe)
+    alone = held_out_loss(module.heads.loss, material, recipe)
     if abs(joint - alone) > SAME * alone:
         raise MedusaError(
             f"Joint training does not begin where the heads' own training ended: their loss is {alone:.3f} on the frozen "
@@ -230,7 +193,7 @@ def _check_start(module: JointLoss, backbone: Backbone, split: Split, recipe: Re
 
 
 def _heads_loss(module: JointLoss, conversations: Sequence[Conversation]) -> float:
-    total = sum(_positions(one) for one in conversations)
+    total = sum(map(positions, conversations))
     return math.fsum(float(module.losses([passage], total)[1]) for passage in passages(conversations))
 
 
@@ -239,35 +202,7 @@ def _accuracy(module: JointLoss, conversations: Sequence[Conversation], report: 
     """Of the heads on the adapted backbone."""
     parts = []
     for done, passage in enumerate(some := passages(conversations), start=1):
-        said, _ = module.read(passage.ids.to(module.output.device))
-        parts.append(_states(said, passage))
+        said, _ = module.read(passage.ids.to(module.heads.output.device))
+        parts.append(states_of(said, passage))
         report("held-out answers", done, len(some), "")
-    states, heads = HiddenStates.join(parts), module.heads.heads
-    return measure(heads, states, build_targets(states, module.known, heads.token_map, len(module.output)))
-
-
-def _states(said: Tensor, passage: Passage) -> HiddenStates:
-    there = passage.there
-    return HiddenStates(said.cpu()[there].half(), passage.ids[there], there.sum(dim=1), passage.left[there])
-
-
-def _positions(conversation: Conversation) -> int:
-    """Where the first head has something to answer for."""
-    return sum(count > 0 for count in conversation.left())
-
-
-class _Order:
-    """Which conversations a step looks at: whole ones, together about as many positions as the recipe says."""
-
-    def __init__(self, conversations: Sequence[Conversation], recipe: Recipe) -> None:
-        self._conversations, self._recipe = conversations, recipe
-        self._sizes = [_positions(one) for one in conversations]
-        self._a_epoch = max(1, round(sum(self._sizes) / recipe.batch))
-        self.steps = max(1, round(recipe.epochs * self._a_epoch))
-
-    def step(self, step: int) -> list[Conversation]:
-        """Depends on seed and step alone."""
-        seed = self._recipe.seed * 1_000_003 + step // self._a_epoch
-        order = torch.randperm(len(self._sizes), generator=torch.Generator().manual_seed(seed)).tolist()
-        place, share = step % self._a_epoch, len(order) / self._a_epoch
-        return [self._conversations[one] for one in order[int(place * share) : max(int((place + 1) * share), 1)]]
+    return module.heads.accuracy(HiddenStates.join(parts))

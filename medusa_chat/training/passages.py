@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from medusa_chat.training.conversations import Conversation
+from medusa_chat.training.recipe import Recipe
 
 ROOM = 2_048
 """Tokens of a pass, pads included."""
@@ -46,3 +47,31 @@ def passages(conversations: Sequence[Conversation]) -> list[Passage]:
         else:
             groups.append([one])
     return [Passage.of(group) for group in groups]
+
+
+class Order:
+    """Which conversations a step looks at: whole ones, together about as many answer tokens as the recipe says."""
+
+    def __init__(self, conversations: Sequence[Conversation], recipe: Recipe) -> None:
+        self._conversations, self._recipe = conversations, recipe
+        self._a_epoch = max(1, round(sum(map(positions, conversations)) / recipe.batch))
+        self.steps = max(1, round(recipe.epochs * self._a_epoch))
+
+    def step(self, step: int) -> list[Conversation]:
+        """Depends on seed and step alone."""
+        seed = self._recipe.seed * 1_000_003 + step // self._a_epoch
+        order = torch.randperm(len(self._conversations), generator=torch.Generator().manual_seed(seed)).tolist()
+        place, share = step % self._a_epoch, len(order) / self._a_epoch
+        return [self._conversations[one] for one in order[int(place * share) : max(int((place + 1) * share), 1)]]
+
+    def parts(self, step: int, process: int, processes: int) -> list[tuple[list[Passage], int]]:
+        """One process' share of a step, as `loop.Loop` takes it, each part with the positions of the whole step."""
+        chosen = self.step(step)
+        total = sum(map(positions, chosen))
+        mine = chosen[process::processes]
+        return [(passages(mine[part :: self._recipe.accumulate]), total) for part in range(self._recipe.accumulate)]
+
+
+def positions(conversation: Conversation) -> int:
+    """Where the first head has something to answer for."""
+    return sum(count > 0 for count in conversation.left())

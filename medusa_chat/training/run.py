@@ -39,6 +39,8 @@ class Run:
     """Medusa-2: also write the whole model with the adapters merged in."""
     quantize: str = "none"
     """What the frozen backbone is loaded in."""
+    on_the_fly: bool = False
+    """Medusa-1: no hidden states are kept."""
 
     def begin(self, folder: Path) -> None:
         """

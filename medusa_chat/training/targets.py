@@ -86,7 +86,12 @@ class Targets:
 
 def frequent_tokens(states: HiddenStates, count: int, always: frozenset[int], vocab_size: int) -> Tensor:
     """[count] int64, rising: the tokens most frequent in the answers, and `always` (the end tokens) in any case."""
-    counts = torch.bincount(states.tokens[answer_mask(states)], minlength=vocab_size)
+    return most_frequent(states.tokens[answer_mask(states)], count, always, vocab_size)
+
+
+def most_frequent(said: Tensor, count: int, always: frozenset[int], vocab_size: int) -> Tensor:
+    """As `frequent_tokens`, of answer tokens [n] int64."""
+    counts = torch.bincount(said, minlength=vocab_size)
     if always:
         counts[torch.tensor(sorted(always))] = counts.sum() + 1
     return counts.topk(min(count, vocab_size)).indices.sort().values

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 import torch
+from accelerate import Accelerator
 from doubles.small_backbone import small_backbone
 
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.heads.store import load_heads, save_heads
-from medusa_chat.training import hidden, loop, medusa1
+from medusa_chat.training import hidden, loop, medusa1, on_the_fly
 from medusa_chat.training.accuracy import measure
 from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.loop import pace
@@ -219,3 +220,36 @@ def test_what_does_not_fit_the_context_is_cut_and_counted(
 def test_senseless_recipes_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(MedusaError, match="must be"):
         Recipe(**wrong)  # type: ignore[arg-type]
+
+
+def test_on_the_fly_is_the_same_training_without_kept_hidden_states(
+    tmp_path: Path, backbone: Backbone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = Recipe(heads=4, vocab=60, epochs=30, batch=64, learning_rate=2e-2, held_out=0.1, soft_share=0.0)
+    split = Split.of(counting(), backbone, recipe.held_out)
+    trained = on_the_fly.train(backbone, split, tmp_path, recipe, silent, Accelerator(cpu=True))
+    assert [trained.accuracy.top(head, 1) for head in range(4)] == pytest.approx([1.0] * 4)
+    assert not (tmp_path / "hidden").exists()
+    assert trained.positions == sum(one.answer_tokens for one in split.train)
+    kept = medusa1.prepare(backbone, split, tmp_path / "hidden", recipe, silent)
+    assert torch.equal(trained.heads.token_map, kept.token_map)
+    again = measure(trained.heads, kept.test, kept.test_targets)
+    assert again == trained.accuracy
+
+
+def test_on_the_fly_goes_on_where_it_stopped(
+    tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "CHECKPOINT_EVERY", 5)
+    split = Split.of(conversations, backbone, RECIPE.held_out)
+    whole = on_the_fly.train(backbone, split, tmp_path / "whole", RECIPE, silent, Accelerator(cpu=True))
+
+    def stop(stage: str, done: int, _of: int, _note: str) -> None:
+        if stage == "training" and done == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        on_the_fly.train(backbone, split, tmp_path / "broken", RECIPE, stop, Accelerator(cpu=True))
+    resumed = on_the_fly.train(backbone, split, tmp_path / "broken", RECIPE, silent, Accelerator(cpu=True))
+    for one, other in zip(whole.heads.parameters(), resumed.heads.parameters(), strict=True):
+        assert torch.equal(one, other)
