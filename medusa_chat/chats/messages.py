@@ -47,12 +47,6 @@ def add(
     return int(made.lastrowid or 0)
 
 
-def add_beside(db: Database, message: int, content: str, state: State = "finished") -> int:
-    """A sibling: the edited form of a question, or another answer. The old one stays, one step away."""
-    old = get(db, message)
-    return add(db, old.conversation, old.parent, old.role, content, state)
-
-
 def append_text(db: Database, message: int, text: str) -> None:
     """More of an answer that is being written."""
     db.run("UPDATE message SET content = content || ? WHERE id = ?", text, message)
@@ -103,24 +97,6 @@ def tree(db: Database, conversation: int) -> list[Message]:
     """All branches, parents before their children."""
     query = f"SELECT {_COLUMNS} FROM message m WHERE conversation = ? ORDER BY id"
     return [_message_of(row) for row in db.rows(query, conversation)]
-
-
-def siblings(db: Database, message: int) -> list[int]:
-    """The message itself and those in its place on other branches, oldest first."""
-    query = """
-        SELECT n.id FROM message m JOIN message n ON n.conversation = m.conversation AND n.parent IS m.parent
-        WHERE m.id = ? ORDER BY n.id"""
-    return [id for (id,) in db.rows(query, message)]
-
-
-def walk(db: Database, message: int, by: int) -> int | None:
-    """Choose the sibling `by` places on, and with it the branch below as it was left; None where there is no such."""
-    around = siblings(db, message)
-    place = around.index(message) + by
-    if not 0 <= place < len(around):
-        return None
-    choose(db, around[place])
-    return around[place]
 
 
 def choose(db: Database, message: int) -> None:

@@ -22,8 +22,8 @@ from medusa_chat.engine.errors import MedusaError
 from medusa_chat.host.messages import Loaded, StepTaken
 from medusa_chat.settings.paths import chats_file
 from medusa_chat.tui.branches import Branches
+from medusa_chat.tui.choices import Choices
 from medusa_chat.tui.keeping import ending_of, settings_of, trace_step
-from medusa_chat.tui.knobs import Choices
 from medusa_chat.tui.recalling import branches_of
 from medusa_chat.tui.turn import Turn
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from medusa_chat.engine.options import Decoding
 from medusa_chat.host.messages import Loaded
-from medusa_chat.tui.choices import Choices as Choices
-from medusa_chat.tui.choices import possible as possible
+from medusa_chat.tui.choices import Choices
 from medusa_chat.tui.settings.fields import Field, field
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from doubles.branches import beside, siblings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ def talk(db) -> int:
     question = messages.add(db, conversation, None, "user", "Capital of France?")
     answer = messages.add(db, conversation, question, "assistant", "Paris.", "unfinished")
     messages.finish(db, answer, "finished", {"model": "tiny"}, {"tokens": 2}, [STEP, replace(STEP, beliefs=BELIEFS)])
-    messages.add_beside(db, answer, "Par", "stopped")
+    beside(db, answer, "Par", "stopped")
     return conversation
 
 
@@ -73,7 +74,7 @@ def test_any_tree_comes_back(plan):
             parent = known[pick % len(known)]
             known.append(messages.add(db, conversation, parent, "user", text))
             if back:
-                messages.walk(db, known[-1] or 0, -1)
+                messages.choose(db, siblings(db, known[-1] or 0)[0])
         copy = importing.import_json(db, export.as_json(db, conversation))
         assert told(db, copy) == told(db, conversation)
         branches = [[each.content for each in messages.branch(db, id)] for id in (copy, conversation)]

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from doubles.branches import beside, siblings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,27 +31,26 @@ def talk(db):
 
 def test_editing_and_regenerating_add_siblings(db, talk):
     conversation, (q1, a1, q2, a2) = talk
-    other = messages.add_beside(db, a2, "", "unfinished")
+    other = beside(db, a2, "", "unfinished")
     messages.append_text(db, other, "a2 ")
     messages.append_text(db, other, "again")
     assert texts(db, conversation) == ["q1", "a1", "q2", "a2 again"]
-    assert messages.siblings(db, other) == [a2, other]
-    edited = messages.add_beside(db, q1, "q1 edited")
+    assert siblings(db, other) == [a2, other]
+    edited = beside(db, q1, "q1 edited")
     assert texts(db, conversation) == ["q1 edited"]
-    assert messages.siblings(db, q1) == [q1, edited]
-    assert messages.siblings(db, a1) == [a1]
+    assert siblings(db, q1) == [q1, edited]
+    assert siblings(db, a1) == [a1]
     assert len(messages.tree(db, conversation)) == 6
     assert messages.get(db, q2).content == "q2"
 
 
 def test_walking_away_and_back_finds_the_branch_as_it_was_left(db, talk):
     conversation, (q1, _, _, a2) = talk
-    messages.add_beside(db, a2, "a2 again")
-    edited = messages.add_beside(db, q1, "q1 edited")
-    assert messages.walk(db, edited, -1) == q1
+    beside(db, a2, "a2 again")
+    edited = beside(db, q1, "q1 edited")
+    messages.choose(db, q1)
     assert texts(db, conversation) == ["q1", "a1", "q2", "a2 again"]
-    assert messages.walk(db, q1, -1) is None
-    assert messages.walk(db, q1, 1) == edited
+    messages.choose(db, edited)
     assert texts(db, conversation) == ["q1 edited"]
     messages.choose(db, a2)
     assert texts(db, conversation) == ["q1", "a1", "q2", "a2"]
@@ -58,8 +58,8 @@ def test_walking_away_and_back_finds_the_branch_as_it_was_left(db, talk):
 
 def test_the_branch_is_remembered_in_the_file(db, talk, file):
     conversation, (q1, *_) = talk
-    messages.add_beside(db, q1, "other")
-    messages.walk(db, messages.siblings(db, q1)[1], -1)
+    beside(db, q1, "other")
+    messages.choose(db, q1)
     again = Database(file)
     assert texts(again, conversation) == ["q1", "a1", "q2", "a2"]
     again.close()
@@ -89,7 +89,7 @@ def test_any_text_survives(db, text):
     assert messages.get(db, message).content == (text * 2).encode("utf-8", "replace").decode()
 
 
-ACTIONS = st.lists(st.tuples(st.sampled_from(["below", "beside", "walk", "choose"]), st.integers(0, 30)), max_size=25)
+ACTIONS = st.lists(st.tuples(st.sampled_from(["below", "beside", "choose"]), st.integers(0, 30)), max_size=25)
 
 
 @settings(max_examples=40, deadline=None)
@@ -115,15 +115,9 @@ def test_the_tree_behaves_as_a_tree_of_plain_lists(actions):
                 parents[made] = picked
                 lead_to(made)
             elif action == "beside":
-                made = messages.add_beside(db, picked, "x")
+                made = beside(db, picked, "x")
                 parents[made] = parents[picked]
                 lead_to(made)
-            elif action == "walk":
-                around = [each for each, parent in parents.items() if parent == parents[picked]]
-                place = around.index(picked) + 1
-                expected = around[place] if place < len(around) else None
-                assert messages.walk(db, picked, 1) == expected
-                lead_to(expected)
             else:
                 messages.choose(db, picked)
                 lead_to(picked)

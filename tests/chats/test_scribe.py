@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
+from doubles.branches import siblings
 
 from medusa_chat.chats import conversations, database, messages
 from medusa_chat.chats.database import Database
@@ -174,7 +175,7 @@ def test_edited_questions_and_further_answers_stand_beside_the_old_ones(db, scri
     scribe.append("one, again")
     scribe.finish(DONE)
     assert [text for text, _ in written(db, scribe)] == ["One?", "one, again"]
-    assert len(messages.siblings(db, question)) == len(messages.siblings(db, answer)) == 2
+    assert len(siblings(db, question)) == len(siblings(db, answer)) == 2
 
 
 def test_branches_made_while_the_disk_fails_are_written_in_order_afterwards(file, clock, monkeypatch):

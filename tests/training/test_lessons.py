@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from doubles.branches import beside
 from doubles.small_tokenizers import byte_level
 
 from medusa_chat.chats import conversations, messages
@@ -35,8 +36,8 @@ def test_every_branch_is_read_as_the_model_read_it(db: Database) -> None:
     chat = conversations.create(db, "Be brief.")
     first = say(db, chat, None, "One?", (40, 41), (42,))
     second = say(db, chat, first, "Two?", (50,), heat=0.7)
-    beside = messages.add_beside(db, second, "other words")
-    messages.finish(db, beside, "stopped", {"model": "mine"}, {}, [])
+    other = beside(db, second, "other words")
+    messages.finish(db, other, "stopped", {"model": "mine"}, {}, [])
     found = answered(db, "mine", TOKENIZER)
     system, one = {"role": "system", "content": "Be brief."}, {"role": "user", "content": "One?"}
     further = [system, one, {"role": "assistant", "content": "words"}, {"role": "user", "content": "Two?"}]

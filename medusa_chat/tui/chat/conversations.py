@@ -10,9 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
 from medusa_chat.tui.chat.conversation_list import ConversationList
+from medusa_chat.tui.key_line import KeyLine
 from medusa_chat.tui.shelf import Shelf
 
 
@@ -33,7 +34,7 @@ class ConversationsScreen(ModalScreen["int | None"]):
             page.border_title = "Conversations"
             page.border_subtitle = "enter opens · ctrl+d deletes · tab: more · esc closes"
             yield self._list
-        yield Footer()
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one("#words", Input).focus()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from medusa_chat.engine.options import DECODERS, Decoding
 from medusa_chat.host.messages import Lane, Loaded
 from medusa_chat.settings.presets import Preset
-from medusa_chat.tui.knobs import Choices, possible
+from medusa_chat.tui.choices import Choices, possible
 
 AS_SET = "as set"
 """The name of the settings in force."""

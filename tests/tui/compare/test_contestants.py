@@ -8,8 +8,8 @@ from doubles.scripted_engine import LOADED
 
 from medusa_chat.engine.options import Decoding, Sampling
 from medusa_chat.settings.presets import BUILT_IN
+from medusa_chat.tui.choices import Choices
 from medusa_chat.tui.compare.contestants import Lineup, contestants, title
-from medusa_chat.tui.knobs import Choices
 
 TYPICAL = Choices(Decoding("medusa", rule="typical"), Sampling())
 
