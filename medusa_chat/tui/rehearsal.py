@@ -14,7 +14,6 @@ from time import monotonic, process_time
 from typing import Any
 
 import psutil
-from textual.widgets import Markdown
 
 from medusa_chat.host.rehearsed import HIDDEN, RehearsedEngine
 from medusa_chat.tui.app import MedusaChatApp
@@ -89,10 +88,8 @@ class RehearsalApp(MedusaChatApp):
 
 
 def _words_on(view: AnswerView) -> list[str]:
-    """What is on the screen of an answer's text, in blocks of Markdown or flat."""
-    blocks = view.query(".frozen, Markdown")
-    texts = [block.source if isinstance(block, Markdown) else str(block.render()) for block in blocks]
-    return _words("\n".join(texts))
+    """What is on the screen of an answer's text."""
+    return _words("\n".join(str(part.render()) for part in view.query(".frozen")))
 
 
 def _words(text: str) -> list[str]:

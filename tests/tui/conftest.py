@@ -10,12 +10,13 @@ import pytest
 from doubles.scripted_engine import ScriptedEngine
 from textual.pilot import Pilot
 from textual.widget import Widget
-from textual.widgets import Markdown, Static
+from textual.widgets import Static
 
 from medusa_chat.host.messages import Generate, Loaded
 from medusa_chat.tui.app import MedusaChatApp
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import Composer
+from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.screen import ChatScreen
 
 QUESTION = "What is the capital of France?"
@@ -45,7 +46,7 @@ class Chat:
 
     @property
     def answer_source(self) -> str:
-        return self.answer.query_one(Markdown).source
+        return self.answer.query_one(LiveText).tail
 
     @property
     def toasts(self) -> list[str]:

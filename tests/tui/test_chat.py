@@ -11,6 +11,7 @@ from textual.widgets import Static
 from medusa_chat.host.messages import Cancel, ChatMessage, Failed, Finished, Generate, Load, Progress, Statistics
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import READY
+from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.transcript import LIVE_ANSWERS, Transcript
 from medusa_chat.tui.chat.welcome import Welcome
@@ -225,7 +226,7 @@ async def test_foreign_text_is_shown_as_it_is(open_chat):
         await chat.ask(nasty)
         await chat.finish()
         question = chat.screen.query(".question").first(Static)
-        answer = chat.answer.query_one("MarkdownParagraph")
+        answer = chat.answer.query_one(".frozen")
         for widget in (question, answer):
             await chat.until(lambda widget=widget: chat.shown(widget).replace("\n", " ").split() == safe.split())
         for widget in (question, answer):
@@ -269,9 +270,9 @@ async def test_old_answers_are_frozen_but_still_there(open_chat):
         for number in range(count):
             await chat.ask(f"Question {number}?")
             await chat.finish()
-        await chat.until(lambda: len(chat.screen.query("AnswerView Markdown")) <= LIVE_ANSWERS)
+        await chat.until(lambda: len(chat.screen.query(LiveText)) <= LIVE_ANSWERS)
         frozen = chat.screen.query(".frozen")
-        assert [str(static.render()).strip() for static in frozen] == ["Answer 0 here.", "Answer 1 here."]
+        assert [str(static.render()).strip() for static in frozen] == [f"Answer {n} here." for n in range(count)]
 
 
 async def test_no_heads_is_said_plainly(open_chat):

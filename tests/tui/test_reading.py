@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textual.widgets import Markdown
-
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.message_view import QuestionView
 from medusa_chat.tui.chat.transcript import Transcript
@@ -89,7 +87,7 @@ async def test_a_click_marks_a_message(open_chat):
         transcript = await talk(chat, "First?", "Second?")
         await chat.pilot.click(list(chat.screen.query(QuestionView))[1])
         assert (place(transcript), transcript.has_focus) == (2, True)
-        await chat.pilot.click(chat.screen.query(Markdown).first())
+        await chat.pilot.click(chat.screen.query(".frozen").first())
         assert place(transcript) == 1
 
 

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 import pytest
 from doubles.scripted_engine import ScriptedEngine
 from textual.pilot import Pilot
-from textual.widgets import Markdown
 
 from medusa_chat.tui.app import MedusaChatApp
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import Composer
+from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.transcript import Transcript
 
 FIRST = "Paris. It lies on the **Seine**."
@@ -84,7 +84,7 @@ def conversation(theme: str) -> tuple[MedusaChatApp, Callable[[Pilot[None]], Awa
         engine.play(STEPS)
         turn = app.screen.dialogue.turns[-1]
         await until(lambda: turn.tally.steps == STEPS)
-        await until(lambda: app.screen.query(AnswerView).last().query_one(Markdown).source == turn.text)
+        await until(lambda: app.screen.query(AnswerView).last().query_one(LiveText).tail == turn.text)
         await until(lambda: app.screen.settled)
         await until(lambda: transcript.scroll_y == transcript.max_scroll_y)
         await pilot.pause(0.1)

@@ -41,6 +41,6 @@ async def test_single_line_ends_stay_while_an_answer_is_young_and_when_it_is_old
     async with open_chat("Paris\nLyon\n**Nice**\nthe end") as chat:
         await chat.ask()
         await chat.finish()
-        shown = "\n".join(chat.shown(block) for block in chat.answer.query("MarkdownParagraph"))
+        shown = "\n".join(chat.shown(block) for block in chat.answer.query(".frozen"))
         assert [line.strip() for line in shown.splitlines() if line.strip()] == ["Paris", "Lyon", "Nice", "the end"]
         assert "Paris\nLyon\nNice\nthe end" in flat("Paris\nLyon\n**Nice**\nthe end").plain

@@ -51,14 +51,13 @@ class AnswerView(MessageView, VerticalGroup):
             return True
         if self.turn.running:
             return self._tokens is not None or self._text.write(self.turn.text)
-        if self._text.ready:
-            self._ended = True
-            await self._text.end(self.turn.text)
-            self.query_one(Note).tell(self.turn)
-        return self._ended
+        self._ended = True
+        await self._text.end(self.turn.text)
+        self.query_one(Note).tell(self.turn)
+        return True
 
     async def freeze(self) -> None:
-        """Trade the live blocks for one widget; older turns cost next to nothing that way."""
+        """Trade the parts for one widget; older turns cost next to nothing that way."""
         if self._text is not None:
             text, self._text = self._text, None
             await self.mount(_flat(self.turn), before=0)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 from time import monotonic
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalGroup
-from textual.widgets import Markdown, Static
+from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.markup import flat, parser
+from medusa_chat.tui.markup import flat
 from medusa_chat.tui.settling import settled
 
 SHARE = 0.25
@@ -19,80 +18,68 @@ SHARE = 0.25
 
 
 class LiveText(VerticalGroup):
-    """Blocks at the end that may still change, and before them, once those are many, flat text that will not.
+    """Flat text: a part at the end that is drawn anew from its Markdown whenever there is more, and before it, once that
+    has become long, parts that whatever follows leaves as they are.
 
-    A Markdown widget must be streamed from empty and updated once at the end: other orders leave wrong blocks behind.
+    Blocks as widgets of their own would have to be mounted, styled and thrown away all the time, and each of that is a
+    layout of the whole screen.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._ready = False
         self._taken = 0
         """Characters of the answer that are drawn."""
         self._tail = ""
-        """What the Markdown widget has."""
+        """What the part at the end shows."""
+        self._end = _part("")
         self._work: asyncio.Task[None] | None = None
         self._rest_until = 0.0
 
     @property
-    def ready(self) -> bool:
-        return self._ready
+    def tail(self) -> str:
+        """The Markdown of what may still change."""
+        return self._tail
 
     def compose(self) -> ComposeResult:
-        yield Markdown(parser_factory=parser, open_links=False)
-
-    @on(Markdown.TableOfContentsUpdated)
-    def _on_markdown_up(self) -> None:
-        """The first of these says that the Markdown widget has emptied itself, as it does once after being mounted.
-
-        Text handed over before that is wiped, or both wait for each other for ever.
-        """
-        self._ready = True
+        yield self._end
 
     def write(self, text: str) -> bool:
         """Begin to draw the answer as far as it is written; False while that has to wait for earlier text, or rests
         after it. Never waits itself.
         """
-        if not self._ready or (self._work is not None and not self._work.done()) or monotonic() < self._rest_until:
+        if (self._work is not None and not self._work.done()) or monotonic() < self._rest_until:
             return False
         if len(text) > self._taken:
-            self._work = asyncio.create_task(self._write(self._fresh(text)))
+            self._work = asyncio.create_task(self._write(text))
         return True
 
     async def end(self, text: str) -> None:
-        """Draw the whole answer, once more what may have changed."""
+        """Draw the whole answer."""
         if self._work is not None:
             await self._work
-        await self._settle(self._fresh(text))
-        await self.query_one(Markdown).update(self._tail)
+        await self._draw(text)
 
-    def _fresh(self, text: str) -> str:
-        fresh, self._taken = harmless(text[self._taken :]), len(text)
-        return fresh
-
-    async def _write(self, fresh: str) -> None:
+    async def _write(self, text: str) -> None:
         began = monotonic()
-        markdown = self.query_one(Markdown)
-        with self.app.batch_update():
-            if await self._settle(fresh):
-                await markdown.update("")
-                await markdown.append(self._tail)
-            else:
-                await markdown.append(fresh)
+        await self._draw(text)
         self.call_after_refresh(self._rest, began)
 
-    async def _settle(self, fresh: str) -> bool:
-        """Add to the tail; True when part of it has become flat text."""
-        self._tail += fresh
-        cut = settled(self._tail)
-        if cut is None:
-            return False
+    async def _draw(self, text: str) -> None:
+        self._tail += harmless(text[self._taken :])
+        self._taken = len(text)
+        if (cut := settled(self._tail)) is None:
+            self._end.update(flat(self._tail))
+            return
         self._tail = cut.rest
-        done = Static(flat(cut.done), classes="frozen", markup=False)
-        await self.mount(done, before=self.query_one(Markdown))
-        return True
+        with self.app.batch_update():
+            self._end.update(flat(self._tail))
+            await self.mount(_part(cut.done), before=self._end)
 
     def _rest(self, began: float) -> None:
         """What was new has been painted: for how long is known now."""
         now = monotonic()
         self._rest_until = now + (now - began) * (1 / SHARE - 1)
+
+
+def _part(text: str) -> Static:
+    return Static(flat(text), classes="frozen", markup=False)

@@ -24,7 +24,7 @@ from medusa_chat.tui.markup import code_blocks
 from medusa_chat.tui.turn import Turn
 
 LIVE_ANSWERS = 3
-"""Answers kept as Markdown blocks; each costs about twenty widgets, and every one makes each frame slower."""
+"""Answers kept in the parts they were written in; every widget there is makes each layout slower."""
 
 _TOLERANCE = 2
 
