@@ -76,6 +76,15 @@ def lessons_allowed(db: Database) -> list[Conversation]:
     return [conversation_of(row) for row in db.rows(query)]
 
 
+def answers_of(db: Database, model: str, since: float) -> int:
+    """How many answers of a model, begun after that time, heads may learn from."""
+    query = (
+        "SELECT count(*) FROM message m JOIN conversation c ON c.id = m.conversation JOIN trace t ON t.message = m.id"
+        " WHERE m.created > ? AND json_extract(m.settings, '$.model') = ? AND c.deleted IS NULL AND NOT c.private"
+    )
+    return int(next(db.rows(query, since, model))[0])
+
+
 def delete(db: Database, id: int) -> None:
     """Out of list and search; `restore` undoes it for a week."""
     _set(db, id, "deleted", time())

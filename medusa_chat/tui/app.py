@@ -12,6 +12,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.dom import DOMNode
+from textual.events import Event, InputEvent, Paste
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
@@ -132,6 +133,12 @@ class MedusaChatApp(App[None]):
 
     def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
         """Told already, once, when the keys were read."""
+
+    async def on_event(self, event: Event) -> None:
+        """Whatever a person does is a sign that they are here."""
+        if isinstance(event, InputEvent | Paste) and self.screen_stack:
+            self.chat.touch()
+        await super().on_event(event)
 
     def on_unmount(self) -> None:
         self._engine.close()

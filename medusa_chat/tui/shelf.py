@@ -46,6 +46,16 @@ class Shelf:
     async def archive(self, conversation: int, archived: bool) -> None:
         await self._journal.read(lambda db: conversations.archive(db, conversation, archived))
 
+    async def toggle_private(self, conversation: int) -> bool:
+        """Whether it is private now."""
+
+        def toggle(db: Database) -> bool:
+            private = not conversations.get(db, conversation).private
+            conversations.keep_private(db, conversation, private)
+            return private
+
+        return await self._journal.read(toggle)
+
     async def delete(self, conversation: int) -> None:
         await self._journal.read(lambda db: conversations.delete(db, conversation))
 

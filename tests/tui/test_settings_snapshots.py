@@ -20,7 +20,7 @@ STEPS = 40
 @pytest.mark.parametrize("theme", ["medusa-dark", "medusa-light"])
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_settings(snap_compare, size, theme):
-    app, look = settings(theme, "G", "up", "up")
+    app, look = settings(theme, "G", *["up"] * 6)
     assert snap_compare(app, terminal_size=size, run_before=look)
 
 

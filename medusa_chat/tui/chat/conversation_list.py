@@ -39,6 +39,7 @@ class Conversations(OptionList):
         Binding("R", "act('rename')", "Rename", id="conversations.rename", tooltip="Give it another title"),
         Binding("d", "act('delete')", "Delete", id="conversations.drop", tooltip="Delete it; ctrl+z brings it back"),
         Binding("a", "act('archive')", "Archive", id="conversations.archive", tooltip="Put it away, or take it back"),
+        Binding("p", "act('private')", "Private", id="conversations.private", tooltip="Heads never learn from it, or again may"),
         Binding("A", "act('archived')", "Archived", id="conversations.archived", tooltip="Show what was put away, or the others"),
         Binding("x", "act('export(\"md\")')", "Export", id="conversations.export", tooltip="Save it as Markdown, to read"),
         Binding("X", "act('export(\"json\")')", "Export JSON", id="conversations.export-json", show=False,
@@ -200,6 +201,11 @@ class ConversationList(Vertical):
             told = "is back in the list." if marked.archived else "is archived; A shows what was put away."
             await self._do(self._shelf.archive(marked.id, not marked.archived), f"{_named(marked)} {told}")
 
+    async def action_private(self) -> None:
+        if (marked := self.marked) is not None:
+            told = "may be learned from again." if marked.private else "is private: heads never learn from it."
+            await self._do(self._shelf.toggle_private(marked.id), f"{_named(marked)} {told}")
+
     async def action_export(self, form: str) -> None:
         if (marked := self.marked) is not None:
             try:
@@ -209,7 +215,7 @@ class ConversationList(Vertical):
             else:
                 self.app.notify(f"Saved as {path}.")
 
-    async def _do(self, change: Awaitable[None], told: str) -> bool:
+    async def _do(self, change: Awaitable[object], told: str) -> bool:
         try:
             await change
         except MedusaError as error:

@@ -10,6 +10,8 @@ from medusa_chat.chats.records import Hit
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.text import MUTED
 
+PRIVATE = "⊘ "
+"""Before the title of one that heads never learn from."""
 _WEEK, _MONTH = 7, 30
 
 
@@ -18,7 +20,7 @@ def row(hit: Hit, here: int | None, dated: bool) -> Content:
     about = hit.conversation
     day = datetime.fromtimestamp(about.changed).strftime("%Y-%m-%d  ") if dated else ""
     sign = ("● ", "$primary") if about.id == here else ("  ", "")
-    head = Content.assemble((day, MUTED), sign, (_line(about.title) or "untitled", "bold"))
+    head = Content.assemble((day, MUTED), sign, (PRIVATE if about.private else "", "$warning"), (_line(about.title) or "untitled", "bold"))
     if about.archived:
         head = Content.assemble(head, ("  archived", MUTED))
     if not hit.pieces:

@@ -27,12 +27,11 @@ from medusa_chat.tui.chat.welcome import Welcome
 from medusa_chat.tui.dialogue import Dialogue, Effect
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.key_line import KeyLine
+from medusa_chat.tui.learning.screen_part import LearningScreen
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.panel import MedusaPanel
-from medusa_chat.tui.settings.screen_part import SettingScreen
 from medusa_chat.tui.settings.setting_list import SettingList
 from medusa_chat.tui.shelf import Shelf
-from medusa_chat.tui.training.screen_part import FollowingScreen
 from medusa_chat.tui.turn import Turn
 
 DRAIN_SECONDS = 1 / 25
@@ -42,7 +41,7 @@ TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
-class ChatScreen(FollowingScreen, TokenScreen, SteppingScreen, SettingScreen):
+class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
     """Wires the dialogue to the widgets: what it says changed is redrawn, at a pace the screen sets."""
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)

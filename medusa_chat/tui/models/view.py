@@ -70,6 +70,10 @@ class ModelsView(Screen[None]):
     def on_screen_resume(self) -> None:
         self.action_look()
 
+    @property
+    def pulling(self) -> bool:
+        return self._pulls.running is not None
+
     def on_unmount(self) -> None:
         self._pulls.close()
 

@@ -13,8 +13,10 @@ from medusa_chat.host.messages import Loaded
 from medusa_chat.settings.presets import Preset
 from medusa_chat.tui.choices import Choices, described, in_force, with_preset
 from medusa_chat.tui.knobs import key_of
+from medusa_chat.tui.learning.knowledge import NOTHING, Learnt
 from medusa_chat.tui.settings.fields import Field
-from medusa_chat.tui.settings.rows import Choosable, Heading, Row, SaveRow
+from medusa_chat.tui.settings.learning_rows import LearningRow
+from medusa_chat.tui.settings.rows import Choosable, Heading, Row, SaveRow, steps
 from medusa_chat.tui.text import FAINT, MUTED, fitted
 
 MARK_CELLS = 2
@@ -29,6 +31,7 @@ class State:
 
     choices: Choices
     loaded: Loaded | None
+    learnt: Learnt = NOTHING
 
 
 def drawn(row: Row, state: State, width: int, at_cursor: bool) -> Content:
@@ -39,6 +42,8 @@ def drawn(row: Row, state: State, width: int, at_cursor: bool) -> Content:
         line = Content.assemble(("+ ", "$accent"), (fitted("save these settings as …", width - MARK_CELLS), MUTED))
     elif isinstance(row, Preset):
         line = _preset(row, state, width)
+    elif isinstance(row, LearningRow):
+        line = _learning(row, state, width)
     else:
         line = _field(row, state, width)
     if at_cursor:
@@ -53,9 +58,18 @@ def value_at(width: int) -> int:
     return MARK_CELLS + (19 if width >= _KEYS_FROM else 14)
 
 
-def value_cells(row: Field, state: State, width: int) -> int:
+def value_cells(row: Field | LearningRow, state: State, width: int) -> int:
     """How many cells the value takes between its arrows."""
     return min(cell_len(_value(row, state)), _room(width))
+
+
+def arrow_at(row: Row, state: State, width: int, x: int) -> int:
+    """Which way an arrow at that cell points; 0 where there is none. The space beside it counts too."""
+    if not isinstance(row, Field | LearningRow) or not steps(row):
+        return 0
+    left = value_at(width)
+    right = left + 2 + value_cells(row, state, width)
+    return -1 if x in (left, left + 1) else 1 if x in (right, right + 1) else 0
 
 
 def _room(width: int) -> int:
@@ -66,7 +80,10 @@ def _key_cells(width: int) -> int:
     return _KEY_CELLS if width >= _KEYS_FROM else 0
 
 
-def _value(row: Field, state: State) -> str:
+def _value(row: Field | LearningRow, state: State) -> str:
+    if isinstance(row, LearningRow):
+        value = row.value(state.learnt)
+        return f"({value})" if row.idle(state.learnt) else value
     value = harmless(row.show(state.choices, state.loaded))
     return f"({value})" if row.idle(state.choices, state.loaded) else value
 
@@ -86,6 +103,19 @@ def _field(row: Field, state: State, width: int) -> Content:
         (value, style),
         (after + " " * rest, FAINT),
         (f"{key:>{_key_cells(width)}}", FAINT if idle else MUTED),
+    )
+
+
+def _learning(row: LearningRow, state: State, width: int) -> Content:
+    changed, idle = row.changed(state.learnt), bool(row.idle(state.learnt))
+    before, after = ("‹ ", " ›") if row.steps else ("  ", "  ")
+    value = fitted(_value(row, state), value_cells(row, state, width))
+    return Content.assemble(
+        ("• " if changed else "  ", "bold $accent"),
+        (fitted(row.label, value_at(width) - MARK_CELLS), MUTED if idle else "$foreground"),
+        (before, FAINT),
+        (value, MUTED if idle else "bold $foreground" if changed else "$foreground"),
+        (after + " " * (_room(width) - cell_len(value) + _key_cells(width)), FAINT),
     )
 
 
@@ -109,7 +139,15 @@ def explained(row: Choosable | None, state: State, problem: str) -> Content:
         return Content.assemble(("✗ ", "bold $error"), (harmless(problem), "$foreground"))
     if isinstance(row, SaveRow):
         return Content.assemble(("A preset of your own: ", MUTED), (described(state.choices), "$foreground"))
+    if isinstance(row, LearningRow):
+        return _of_learning(row, state.learnt)
     return _of_preset(row, state) if isinstance(row, Preset) else _of_field(row, state)
+
+
+def _of_learning(row: LearningRow, learnt: Learnt) -> Content:
+    reason = row.idle(learnt)
+    told = Content(harmless(row.told(learnt)))
+    return Content.assemble((f"( ) {harmless(reason)}\n", "$foreground"), told.stylize(MUTED)) if reason else told
 
 
 def _of_preset(row: Preset, state: State) -> Content:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from medusa_chat.settings.presets import Preset
 from medusa_chat.tui.settings.fields import FIELDS, Field
+from medusa_chat.tui.settings.learning_rows import LEARNING_ROWS, LearningRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class SaveRow:
     """Where the present settings get a name."""
 
 
-Choosable = Preset | SaveRow | Field
+Choosable = Preset | SaveRow | Field | LearningRow
 Row = Heading | Choosable
 
 
@@ -37,6 +38,7 @@ def _groups(presets: Sequence[Preset]) -> Iterator[tuple[str, Sequence[Choosable
     yield "Preset", (*presets, SaveRow())
     for group in dict.fromkeys(field.group for field in FIELDS):
         yield group, [field for field in FIELDS if field.group == group]
+    yield "Learning from use", LEARNING_ROWS
 
 
 def _has(row: Choosable, title: str, words: Sequence[str]) -> bool:
@@ -55,3 +57,8 @@ def same(row: Row, before: Row | None) -> bool:
     if isinstance(row, Preset) and isinstance(before, Preset):
         return row.name == before.name
     return row is before or row == before
+
+
+def steps(row: Choosable) -> bool:
+    """Arrows move its value."""
+    return row.scale.steps if isinstance(row, Field) else isinstance(row, LearningRow) and row.steps

@@ -17,12 +17,15 @@ from textual.widgets import Input
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.settings.presets import BUILT_IN, Preset
 from medusa_chat.tui.choices import Choices
-from medusa_chat.tui.settings.drawing import State, drawn, value_at, value_cells
+from medusa_chat.tui.settings.drawing import State, arrow_at, drawn, value_at
 from medusa_chat.tui.settings.fields import FIELDS, Field
-from medusa_chat.tui.settings.rows import Choosable, Heading, Row, SaveRow, rows_for, same
+from medusa_chat.tui.settings.learning_rows import LearningRow
+from medusa_chat.tui.settings.rows import Choosable, Heading, Row, SaveRow, rows_for, same, steps
 from medusa_chat.tui.settings.setting_keys import LIST_BINDINGS
 from medusa_chat.tui.settings.value_line import ValueLine
 from medusa_chat.tui.settings.wishes import (
+    LearningTaken,
+    LearningTurned,
     PresetDoomed,
     PresetNamed,
     PresetTaken,
@@ -118,7 +121,7 @@ class SettingList(Widget, can_focus=True):
         if self._line.display:
             return False
         if action == "turn":
-            return isinstance(row, Field) and row.scale.steps
+            return row is not None and steps(row)
         if action == "delete":
             return isinstance(row, Preset) and row.own
         return True
@@ -136,6 +139,8 @@ class SettingList(Widget, can_focus=True):
     def action_turn(self, by: int) -> None:
         if isinstance(row := self.row, Field):
             self._choose(row.turn(self.state.choices, by, self.state.loaded))
+        elif isinstance(row, LearningRow):
+            self.post_message(LearningTurned(row.id, by))
 
     def action_take(self) -> None:
         row = self.row
@@ -143,6 +148,8 @@ class SettingList(Widget, can_focus=True):
             self.post_message(PresetTaken(row))
         elif isinstance(row, Field):
             self._type(row.scale.edited(row.value(self.state.choices)))
+        elif isinstance(row, LearningRow):
+            self.post_message(LearningTaken(row.id))
         elif row is not None:
             self._type("")
 
@@ -194,19 +201,12 @@ class SettingList(Widget, can_focus=True):
             return
         again = at.y == self._cursor
         self.focus()
-        self._put(at.y)
-        if by := self._arrow(row, at.x):
+        if not again:
+            self._put(at.y)
+        if by := arrow_at(row, self.state, self.size.width, at.x):
             self.action_turn(by)
         elif again or isinstance(row, SaveRow):
             self.action_take()
-
-    def _arrow(self, row: Row, x: int) -> int:
-        """Which way an arrow at that cell points; 0 where there is none. The space beside it counts too."""
-        if not isinstance(row, Field) or not row.scale.steps:
-            return 0
-        left = value_at(self.size.width)
-        right = left + 2 + value_cells(row, self.state, self.size.width)
-        return -1 if x in (left, left + 1) else 1 if x in (right, right + 1) else 0
 
     # Typing.
 

@@ -38,6 +38,21 @@ class PresetDoomed(Message):
     preset: Preset
 
 
+@dataclass
+class LearningTurned(Message):
+    """A value about learning from use is to step."""
+
+    row: str
+    by: int
+
+
+@dataclass
+class LearningTaken(Message):
+    """What a row about learning from use offers is wanted."""
+
+    row: str
+
+
 class RowChanged(Message):
     """Something else is to be said below the list."""
 
