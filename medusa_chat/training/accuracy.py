@@ -37,11 +37,13 @@ class Accuracy:
 
 
 @torch.inference_mode()
-def measure(heads: MedusaHeads, states: HiddenStates, targets: Targets, ranks: int = 10) -> Accuracy:
-    """Accuracy at every position of `states` whose targets exist."""
+def measure(
+    heads: MedusaHeads, states: HiddenStates, targets: Targets, ranks: int = 10, limit: int | None = None
+) -> Accuracy:
+    """Accuracy at every position of `states` whose targets exist, or at `limit` of them, spread evenly."""
     hits = torch.zeros(heads.count, ranks)
     counted = torch.zeros(heads.count, dtype=torch.int64)
-    for positions in torch.split(targets.positions(), _ROWS):
+    for positions in torch.split(evenly(targets.positions(), limit), _ROWS):
         hidden = states.hidden[positions].to(heads.weights.device, heads.weights.dtype)
         guessed = heads.logits(heads(hidden, states.tokens[positions + 1].to(hidden.device)))
         best = guessed.float().topk(min(ranks, guessed.shape[-1]), dim=-1).indices.cpu()
@@ -50,6 +52,13 @@ def measure(heads: MedusaHeads, states: HiddenStates, targets: Targets, ranks: i
         counted += exists.sum(dim=1)
     share = hits / counted.clamp(min=1)[:, None]
     return Accuracy(tuple(tuple(row) for row in share.tolist()), tuple(counted.tolist()))
+
+
+def evenly(positions: Tensor, limit: int | None) -> Tensor:
+    """At most `limit` of them, spread over all."""
+    if limit is None or len(positions) <= limit:
+        return positions
+    return positions[torch.arange(limit) * len(positions) // limit]
 
 
 def wanted(targets: Targets, positions: Tensor, heads: int) -> Tensor:

@@ -17,13 +17,16 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.heads.medusa import MedusaHeads, restrict
 from medusa_chat.training import hidden
-from medusa_chat.training.accuracy import Accuracy, measure
+from medusa_chat.training.accuracy import Accuracy, evenly, measure
 from medusa_chat.training.conversations import Conversation, check_ids, cut, held_out
 from medusa_chat.training.hidden import HiddenStates
 from medusa_chat.training.loop import Loop, Parts, Report, share
 from medusa_chat.training.loss import sparse_loss
 from medusa_chat.training.recipe import LOSS_DECAY, Recipe
 from medusa_chat.training.targets import Targets, Wanted, build_targets, frequent_tokens
+
+GLANCE = 8_192
+"""Held-out positions looked at while a run is under way; at its end all are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +198,8 @@ def train(
         ]
 
     def measured() -> dict[str, Any]:
-        accuracy = measure(heads, material.test, material.test_targets)
-        loss = held_out_loss(module, material, recipe)
+        accuracy = measure(heads, material.test, material.test_targets, limit=GLANCE)
+        loss = held_out_loss(module, material, recipe, limit=GLANCE)
         return {"top1": accuracy.tops(1), "top5": accuracy.tops(5), "held_out_loss": round(loss, 4)}
 
     group = ([parameter for parameter in heads.parameters() if parameter.requires_grad], recipe.learning_rate)
@@ -209,9 +212,9 @@ def train(
 
 
 @torch.no_grad()
-def held_out_loss(module: HeadsLoss, material: Material, recipe: Recipe) -> float:
-    """Per held-out position."""
-    positions = material.test_targets.positions()
+def held_out_loss(module: HeadsLoss, material: Material, recipe: Recipe, limit: int | None = None) -> float:
+    """Per held-out position; of `limit` of them, spread evenly, where that is given."""
+    positions = evenly(material.test_targets.positions(), limit)
     losses = [
         float(module(*_part(material, some, module.heads.count, recipe, len(positions), test=True)))
         for some in torch.split(positions, 1_024)

@@ -17,7 +17,7 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.heads.store import load_heads, save_heads
 from medusa_chat.training import hidden, loop, medusa1, on_the_fly
-from medusa_chat.training.accuracy import measure
+from medusa_chat.training.accuracy import evenly, measure
 from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.loop import pace
 from medusa_chat.training.medusa1 import Split, Trained
@@ -253,3 +253,9 @@ def test_on_the_fly_goes_on_where_it_stopped(
     resumed = on_the_fly.train(backbone, split, tmp_path / "broken", RECIPE, silent, Accelerator(cpu=True))
     for one, other in zip(whole.heads.parameters(), resumed.heads.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_a_glance_looks_at_as_many_positions_as_it_says_all_over() -> None:
+    assert evenly(torch.arange(10), None).tolist() == list(range(10))
+    assert evenly(torch.arange(10), 20).tolist() == list(range(10))
+    assert evenly(torch.arange(0, 100, 2), 5).tolist() == [0, 20, 40, 60, 80]
