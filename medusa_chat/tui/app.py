@@ -26,6 +26,7 @@ from medusa_chat.tui.chat.screen import ChatScreen
 from medusa_chat.tui.look import Look
 from medusa_chat.tui.theme_picker import ThemePicker
 from medusa_chat.tui.themes import shades
+from medusa_chat.tui.titles import title_of
 
 _TWICE_SECONDS = 2.0
 
@@ -203,10 +204,11 @@ class MedusaChatApp(App[None]):
         """Every action with words of its own, so that no key has to be known."""
         offered: set[str] = set()
         for node, binding, enabled, tooltip in screen.active_bindings.values():
-            if binding.id is not None and enabled and not binding.id.startswith("app.") and binding.id not in offered:
-                offered.add(binding.id)
+            title = title_of(binding)
+            if binding.id is not None and enabled and not binding.id.startswith("app.") and title not in offered:
+                offered.add(title)
                 yield SystemCommand(
-                    f"{binding.description[:1].upper()}{binding.description[1:]}",
+                    title,
                     tooltip or binding.tooltip,
                     lambda action=binding.action, node=node: self.run_action(action, node),
                     not binding.id.endswith(".back"),
@@ -229,7 +231,7 @@ class MedusaChatApp(App[None]):
         for binding in CHAT_BINDINGS:
             if (binding.id or "").startswith("chat."):
                 yield SystemCommand(
-                    f"Chat: {binding.description}", binding.tooltip, partial(self.in_the_chat, binding.action)
+                    f"Chat: {title_of(binding)}", binding.tooltip, partial(self.in_the_chat, binding.action)
                 )
 
     @property

@@ -99,3 +99,13 @@ async def test_escape_in_the_search_leads_to_the_list_s_place_too(open_chat):
         await chat.pilot.press("escape")
         await chat.until(lambda: not chat.screen.query_one(Sidebar).display)
         assert chat.composer.has_focus
+
+
+async def test_escape_brings_back_the_conversation_before_it_stops_the_answer(open_chat):
+    async with open_chat("x" * 50, size=(60, 24)) as chat:
+        await chat.ask()
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: chat.screen.query_one(MedusaPanel).size.width > 50)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.composer.has_focus and chat.screen.query_one(Transcript).size.width > 50)
+        assert chat.screen.dialogue.busy

@@ -6,6 +6,7 @@ import gc
 import weakref
 from typing import ClassVar
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets._footer import FooterKey
@@ -71,3 +72,32 @@ async def test_old_keys_are_let_go():
         gc.collect()
         # The last ones may still be on somebody's stack.
         assert sum(each() is not None for each in gone) <= 2 * len(keys(pilot.app))
+
+
+class CrowdedApp(App[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(key, f"do('{key}')", f"Action {key}") for key in "abcdefgh"),
+        Binding("ctrl+q", "quit", "Quit"),
+        Binding("f1", "help", "Help"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        yield KeyLine()
+
+    def action_help(self) -> None: ...
+
+
+@pytest.mark.parametrize("width", [24, 40, 61, 80, 200])
+async def test_keys_that_do_not_fit_are_left_out_from_the_end_and_none_is_cut(width):
+    async with CrowdedApp().run_test(size=(width, 10)) as pilot:
+        await pilot.pause()
+        shown = [key for key in keys(pilot.app) if key.display]
+        named = [key.description for key in shown]
+        acts = [name for name in named if name.startswith("Action")]
+        assert acts == [f"Action {key}" for key in "abcdefgh"][: len(acts)]
+        assert {"Quit", "Help"} <= set(named)
+        if acts:
+            assert max(key.region.right for key in shown) <= width
+        await pilot.resize_terminal(200, 10)
+        await pilot.pause()
+        assert all(key.display for key in keys(pilot.app))

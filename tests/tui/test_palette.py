@@ -30,7 +30,7 @@ async def test_actions_come_in_the_order_of_the_screen_and_steps_back_only_when_
     async with open_chat() as chat:
         commands = list(chat.app.get_system_commands(chat.screen))
         shown = [command.title for command in commands if command.discover]
-        assert shown[0] == "Send"
+        assert shown[0] == "Send the question"
         assert "Models" in shown
         assert "Help" in shown
         assert shown[-1] == "Quit"
@@ -78,7 +78,7 @@ async def test_actions_of_the_chat_are_reached_from_other_screens(open_chat):
         await chat.pilot.press("f11")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
         await chat.pilot.press("ctrl+p")
-        await find(chat, "chat new", "Chat: New")
+        await find(chat, "chat new", "Chat: New conversation")
         await chat.until(lambda: chat.app.screen is chat.screen and not chat.screen.dialogue.turns)
 
 
@@ -91,9 +91,9 @@ async def test_the_actions_of_a_screen_are_those_that_apply(open_chat):
         chat.app.screen.query_one(ModelList).mark(catalog.DEFAULT_MODEL)
         await chat.until(lambda: chat.app.screen.check_action("pull", ()))
         titles = [command.title for command in chat.app.get_system_commands(chat.app.screen)]
-        assert {"Pull", "Precision", "Add", "Back", "Help", "Quit"} <= set(titles)
-        assert "Load" not in titles
-        assert "Stop pull" not in titles
+        assert {"Pull this model", "Next precision of this model", "Add a model", "Back to the chat"} <= set(titles)
+        assert "Load this model" not in titles
+        assert "Stop the pull of this model" not in titles
 
 
 def footer(chat) -> set[str]:

@@ -8,8 +8,6 @@ from textual.binding import Binding
 
 from medusa_chat.tui.knobs import KNOBS
 
-_SETTINGS = Binding.Group("settings", compact=True)
-
 
 def _knob_bindings() -> Iterable[Binding]:
     """Shift with a function key arrives as F13 to F24 from most terminals and by name from newer ones."""
@@ -21,9 +19,9 @@ def _knob_bindings() -> Iterable[Binding]:
             f"{each.title}: next",
             id=f"settings.{each.id}",
             priority=True,
+            show=False,
             key_display=each.key.upper(),
             tooltip=each.meaning,
-            group=_SETTINGS,
         )
         yield Binding(
             f"f{number + 12},shift+{each.key}",
@@ -49,20 +47,33 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
     ),
     Binding("ctrl+n", "new", "New", id="chat.new", priority=True, tooltip="Start a new conversation"),
     Binding(
-        "ctrl+b", "sidebar", "Sidebar", id="chat.sidebar", priority=True, show=False,
-        tooltip="To the conversations at the side; from there, hide them",
+        "ctrl+s", "settings", "Settings", id="chat.settings", priority=True,
+        tooltip="Open the panel of all settings and presets, or close it",
     ),
     Binding(
-        "ctrl+b", "sidebar", "Sidebar", id="chat.sidebar", priority=True, show=False,
-        tooltip="To the conversations at the side; from there, hide them",
-    ),
-    Binding(
-        "ctrl+o", "conversations", "Conversations", id="chat.conversations", priority=True, show=False,
-        tooltip="Earlier conversations: search one, go on with it, delete it",
-    ),
-    Binding(
-        "ctrl+g", "inspect", "Inspect", id="chat.inspect", priority=True, show=False,
+        "ctrl+g", "inspect", "Inspect", id="chat.inspect", priority=True,
         tooltip="Walk through the steps of an answer: trees, probabilities, why guesses fell, and what if",
+    ),
+    Binding(
+        "ctrl+r", "compare", "Compare", id="chat.compare", priority=True,
+        tooltip="Race decoders over what stands in the composer, else over the last question; nothing of it is kept",
+    ),
+    Binding(
+        "f10,alt+t", "tokens", "Tokens", id="chat.tokens", priority=True, key_display="F10",
+        tooltip="Show all answers token by token, each marked by how it was won, or as text again",
+    ),
+    Binding(
+        "ctrl+b", "sidebar", "Conversations", id="chat.sidebar", priority=True,
+        tooltip="To the conversations at the side; from there, hide them",
+    ),
+    Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
+    Binding(
+        "f11,alt+m", "models", "Models", id="chat.models", priority=True, key_display="F11",
+        tooltip="Models: what is here, what fits, its heads; pull one, load another",
+    ),
+    Binding(
+        "ctrl+o", "conversations", "Find conversation", id="chat.conversations", priority=True, show=False,
+        tooltip="Earlier conversations: search one, go on with it, delete it",
     ),
     Binding(
         "alt+p", "pause", "Pause", id="chat.pause", priority=True, show=False,
@@ -76,23 +87,6 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
         "alt+s", "system", "System prompt", id="chat.system", priority=True, show=False,
         tooltip="What the model is told before this conversation; for the answers to come",
     ),
-    Binding(
-        "ctrl+r", "compare", "Compare", id="chat.compare", priority=True, show=False,
-        tooltip="Race decoders over what stands in the composer, else over the last question; nothing of it is kept",
-    ),
-    Binding("ctrl+t", "panel", "Panel", id="chat.panel", priority=True, tooltip="Show or hide the Medusa panel"),
-    Binding(
-        "ctrl+s", "settings", "Settings", id="chat.settings", priority=True,
-        tooltip="Open the panel of all settings and presets, or close it",
-    ),
-    Binding(
-        "f10,alt+t", "tokens", "Tokens", id="chat.tokens", priority=True, show=False, key_display="F10",
-        tooltip="Show all answers token by token, each marked by how it was won, or as text again",
-    ),
-    Binding(
-        "f11,alt+m", "models", "Models", id="chat.models", priority=True, show=False, key_display="F11",
-        tooltip="Models: what is here, what fits, its heads; pull one, load another",
-    ),
     *_knob_bindings(),
     Binding(
         "pageup", "page(-1)", "Page up", id="chat.page-up", priority=True, show=False, key_display="PgUp",
@@ -101,10 +95,6 @@ CHAT_BINDINGS: tuple[Binding, ...] = (
     Binding(
         "pagedown", "page(1)", "Page down", id="chat.page-down", priority=True, show=False, key_display="PgDn",
         tooltip="Read further down",
-    ),
-    Binding(
-        "alt+pageup", "earlier", "Earlier turns", id="chat.earlier", priority=True, show=False, key_display="alt+PgUp",
-        tooltip="Show turns from further up that are not mounted",
     ),
     Binding(
         "alt+pageup", "earlier", "Earlier turns", id="chat.earlier", priority=True, show=False, key_display="alt+PgUp",

@@ -5,10 +5,14 @@ from __future__ import annotations
 from textual.content import Content
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.chat.fitted_line import FittedLine
+from medusa_chat.tui.chat.fitted_line import FittedLine, in_rows
 from medusa_chat.tui.turn import ENDINGS, Turn
 
 _GAP = " · "
+_SPEED = range(1, 6)
+"""Ranks of figures that belong together."""
+_TWO_ROWS_FROM = 44
+"""Cells from which what does not fit in one row goes to a second; a narrower screen has few rows, too."""
 
 
 class Note(FittedLine):
@@ -24,11 +28,25 @@ class Note(FittedLine):
 
 
 def summary(turn: Turn, width: int) -> str:
-    """The figures of an answer in `width` cells; where they do not fit, the least telling are left out first."""
+    """The figures of an answer in `width` cells and at most two rows; the least telling are left out first."""
     parts = [*_figures(turn), (0, ENDINGS[turn.reason] if turn.reason is not None else "broken off")]
-    while len(parts) > 1 and len(_GAP.join(text for _, text in parts)) > width:
+    while len(parts) > 1 and not _fits(_rows(parts, width), width):
         parts.remove(max(parts))
-    return _GAP.join(text for _, text in parts)
+    return _rows(parts, width)
+
+
+def _rows(parts: list[tuple[int, str]], width: int) -> str:
+    """In one row, else speed above and the rest below, else as it comes."""
+    speed, rest = [text for rank, text in parts if rank in _SPEED], [text for rank, text in parts if rank not in _SPEED]
+    for rows in ([*speed, *rest],), (speed, rest):
+        if all(rows) and _fits(text := "\n".join(_GAP.join(row) for row in rows), width):
+            return text
+    return str(in_rows([Content(text) for _, text in parts], width, _GAP))
+
+
+def _fits(text: str, width: int) -> bool:
+    rows = text.split("\n")
+    return len(rows) <= (2 if width >= _TWO_ROWS_FROM else 1) and all(len(row) <= width for row in rows)
 
 
 def _figures(turn: Turn) -> list[tuple[int, str]]:
@@ -45,9 +63,9 @@ def _figures(turn: Turn) -> list[tuple[int, str]]:
     if tally.speedup is not None:
         figures.append((3, f"{tally.speedup:.2f}×"))
     if turn.tested:
-        figures.append((6, f"{tally.tokens - tally.steps} of {turn.tested} tested guesses kept"))
+        figures.append((6, f"{tally.tokens - tally.steps} of {turn.tested} guesses kept"))
     if turn.first_token is not None:
-        figures.append((7, f"first token after {turn.first_token:.2f} s"))
+        figures.append((7, f"first token {turn.first_token:.2f} s"))
     return figures
 
 

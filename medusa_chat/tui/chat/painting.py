@@ -54,6 +54,13 @@ class PaintedScreen(Screen[None]):
     def close_part(self, part: Part) -> None:
         self.wish(self.wishes.closed(part))
 
+    def uncover(self) -> bool:
+        """Close what took the whole width; False where the conversation is seen."""
+        if (part := self.wishes.visited) is None or not self.has_class("-alone"):
+            return False
+        self.close_part(part)
+        return True
+
     def wish(self, wishes: Wishes) -> None:
         self.wishes = wishes
         self._arrange(self.size.width)

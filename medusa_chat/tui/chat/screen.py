@@ -129,7 +129,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
     def _show_loaded(self) -> None:
         if self.dialogue.loaded is not None:
             for welcome in self.query(Welcome):
-                welcome.show(self.dialogue.loaded)
+                welcome.tell(self.dialogue.loaded)
         if self.dialogue.busy:
             self.query_one(Composer).hint(BUSY)
         self._show_settings()
@@ -171,17 +171,10 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._dirty = True
         self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
 
-    async def action_leave(self) -> None:
-        await self.action_stop()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Stopping is offered while there is something to stop."""
-        return self.dialogue.busy if action == "stop" else super().check_action(action, parameters)
-
     async def action_stop(self) -> None:
         """One layer at a time: leads back to the composer, takes back what waits, and then ends the answer."""
         composer, queued = self.query_one(Composer), self.query_one(QueuedPrompts)
-        if self.marked is not None or not (self.dialogue.busy or queued.prompts or self.editing):
+        if self.uncover() or self.marked is not None or not (self.dialogue.busy or queued.prompts or self.editing):
             composer.focus()
         elif self.editing is not None:
             self.end_editing()
@@ -191,6 +184,13 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
             await self._end_turn()
         else:
             self.query_one(Composer).hint(STOPPING)
+
+    async def action_leave(self) -> None:
+        await self.action_stop()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Stopping is offered while there is something to stop."""
+        return self.dialogue.busy if action == "stop" else super().check_action(action, parameters)
 
     async def show(self, turns: Sequence[Turn]) -> None:
         """Another conversation than before."""
