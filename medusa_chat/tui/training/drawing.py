@@ -150,6 +150,8 @@ def recipe_told(run: Run) -> str:
         for field in fields(Recipe)
         if getattr(run.recipe, field.name) != getattr(usual, field.name)
     ]
+    if run.on_the_fly:
+        told.append("no hidden states on the disk")
     if run.quantize != "none":
         told.append(f"model in {run.quantize}")
     return ", ".join(told) or "as it is without options"

@@ -35,7 +35,9 @@ def standing(run: Following, now: float) -> Standing:
         resume = f"medusa-chat train --resume {shlex.quote(str(run.folder))}"
         return Standing("■", "$warning", f"stopped {ago(quiet)} ago: {resume} goes on")
     if not run.step:
-        return Standing("…", "$accent", "waiting for the first step: the model's hidden states come before it")
+        states = run.run.method == "medusa1" and not run.run.on_the_fly
+        first = ": the model's hidden states come before it" if states else ""
+        return Standing("…", "$accent", f"waiting for the first step{first}")
     if run.step >= run.of:
         return Standing("…", "$accent", "all steps are done: measuring and writing the heads")
     return Standing("▶", "$accent", "training")
