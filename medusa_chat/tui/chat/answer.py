@@ -14,6 +14,7 @@ from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.message_view import MessageView, SiblingLine
 from medusa_chat.tui.chat.note import Note
 from medusa_chat.tui.chat.token_view import TokenView
+from medusa_chat.tui.garbage import let_go
 from medusa_chat.tui.markup import flat
 from medusa_chat.tui.turn import Turn
 
@@ -61,7 +62,7 @@ class AnswerView(MessageView, VerticalGroup):
         if self._text is not None:
             text, self._text = self._text, None
             await self.mount(_flat(self.turn), before=0)
-            await text.remove()
+            await let_go([text])
 
     # Token by token.
 

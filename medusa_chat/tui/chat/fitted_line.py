@@ -25,7 +25,8 @@ class FittedLine(Static):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         words = self._compose_for(width)
         if words != self.content:
-            self.content = words
+            # This is the layout they are for: asking for another would double what each line costs.
+            self.update(words, layout=False)
         return super().get_content_height(container, viewport, width)
 
 

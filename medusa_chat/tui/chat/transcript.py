@@ -20,6 +20,7 @@ from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
 from medusa_chat.tui.chat.message_view import MessageView, QuestionView
 from medusa_chat.tui.chat.note import failure
 from medusa_chat.tui.chat.system_prompt import SystemLine
+from medusa_chat.tui.garbage import let_go
 from medusa_chat.tui.markup import code_blocks
 from medusa_chat.tui.turn import Turn
 
@@ -141,7 +142,7 @@ class Transcript(VerticalScroll, can_focus=True):
         if len(mounted) > MOUNTED and self.following:
             gone = {id(view.turn): view.turn for view in mounted[:-MOUNTED]}
             self._earlier += gone.values()
-            await self.remove_children([view for view in self.messages if id(view.turn) in gone])
+            await let_go([view for view in self.messages if id(view.turn) in gone])
             self._count_earlier()
 
     def _count_earlier(self) -> None:
