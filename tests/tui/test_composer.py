@@ -11,6 +11,7 @@ from textual import events
 
 from medusa_chat.host.messages import Cancel, Failed, Generate
 from medusa_chat.settings.paths import draft_file, prompts_file
+from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.chat.queued import QueuedPrompts
 from medusa_chat.tui.past_prompts import MOST, PastPrompts, append_prompt, read_prompts
 
@@ -205,3 +206,14 @@ async def test_an_editor_that_is_not_there(open_chat, monkeypatch, command, word
         monkeypatch.setattr(chat.app, "suspend", nullcontext)
         await chat.pilot.press("alt+e")
         await chat.until(lambda: any(words in toast for toast in chat.toasts))
+
+
+async def test_the_editor_s_key_as_terminals_send_it_is_no_letter(open_chat, monkeypatch):
+    """An Alt key arrives with the letter as its character, which the text area would take."""
+    opened = []
+    monkeypatch.setattr(Composer, "action_edit_outside", lambda composer: opened.append(composer.text))
+    async with open_chat() as chat:
+        chat.composer.text = "Why"
+        chat.app.post_message(events.Key("alt+e", "e"))
+        await chat.until(lambda: opened == ["Why"])
+        assert chat.composer.text == "Why"

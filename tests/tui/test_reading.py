@@ -132,3 +132,13 @@ async def test_the_palette_offers_its_keys_only_there(open_chat):
         commands = {command.title: command.callback for command in chat.app.get_system_commands(chat.screen)}
         await commands["Copy message"]()
         await chat.until(lambda: chat.app.clipboard == "One.")
+
+
+async def test_a_letter_with_alt_is_no_letter(open_chat):
+    async with open_chat("Paris.") as chat:
+        await chat.ask()
+        await chat.finish()
+        await chat.pilot.press("alt+up", "alt+x")
+        assert chat.composer.text == ""
+        await chat.pilot.press("x")
+        await chat.until(lambda: chat.composer.text == "x")

@@ -11,10 +11,9 @@ from textual.events import Key
 from textual.message import Message
 from textual.widgets import TextArea
 
-from medusa_chat.tui.own_keys import means
-
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.tui.drafts import Drafts
+from medusa_chat.tui.own_keys import means
 
 READY = "enter sends · ctrl+j new line"
 STOPPING = "stopping …"
@@ -51,6 +50,7 @@ class Composer(TextArea):
             "edit_outside",
             "Editor",
             id="composer.editor",
+            priority=True,
             show=False,
             tooltip="Write the question in your own editor (VISUAL or EDITOR)",
         ),

@@ -211,7 +211,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
             return
         if self.focused not in (None, composer) and event.key in self.active_bindings:
             return
-        if event.is_printable or event.key == "enter":
+        if (event.is_printable and not event.key.startswith(("alt+", "ctrl+"))) or event.key == "enter":
             event.stop()
             composer.post_message(Key(event.key, event.character))
             self.set_focus(composer)
