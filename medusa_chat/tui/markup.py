@@ -102,11 +102,19 @@ def _blocks(tokens: Sequence[Token]) -> Iterable[Content]:
             marker = "• " if lists[-1] is None else f"{token.info}. "
         elif token.type in ("blockquote_open", "blockquote_close"):
             quoted += 1 if token.nesting > 0 else -1
+            if not quoted and not lists:
+                yield Content(" ")
         elif token.type == "heading_open":
             style = "bold $primary"
         elif token.type == "inline":
-            lead = "  " * max(0, len(lists) - 1) + (marker or ("  " if lists else "")) + "▌ " * quoted
-            yield Content.assemble((lead, MUTED), _inline(token.children or [], style))
+            bars = "▌ " * quoted
+            lead = "  " * max(0, len(lists) - 1) + (marker or ("  " if lists else "")) + bars
+            under = " " * (len(lead) - len(bars)) + bars
+            lines = _inline(token.children or [], style).split("\n", allow_blank=True)
+            leads = [lead, *[under] * (len(lines) - 1)]
+            yield Content("\n").join(
+                Content.assemble((before, MUTED), line) for before, line in zip(leads, lines, strict=True)
+            )
             marker = ""
             if not lists and token.level <= 1:
                 yield Content(" ")

@@ -37,6 +37,19 @@ def test_frozen_markdown_keeps_every_word_and_obeys_none():
         assert word in plain
 
 
+def test_a_quote_keeps_its_bar_and_an_item_its_indent_in_every_line():
+    assert flat("> one\n> two\n\n- three\n  four\n  - five\n    six").plain.split("\n") == [
+        "▌ one",
+        "▌ two",
+        " ",
+        "• three",
+        "  four",
+        "  • five",
+        "    six",
+        " ",
+    ]
+
+
 async def test_single_line_ends_stay_while_an_answer_is_young_and_when_it_is_old(open_chat):
     async with open_chat("Paris\nLyon\n**Nice**\nthe end") as chat:
         await chat.ask()
