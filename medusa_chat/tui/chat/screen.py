@@ -54,6 +54,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._view: AnswerView | None = None
         self._dirty = False
         self._was_busy = False
+        self._begun = False
 
     @property
     def settled(self) -> bool:
@@ -81,6 +82,8 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
 
     async def _start(self) -> None:
         """The first frame is on the screen: only now does anything heavy begin, and that in the engine's process."""
+        self._begun = True
+        self.refresh_bindings()
         await self.recall()
         self.dialogue.open()
         self._journal.open()
@@ -189,7 +192,9 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         await self.action_stop()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Stopping is offered while there is something to stop."""
+        """Nothing before there is a screen to do it on; stopping is offered while there is something to stop."""
+        if not self._begun:
+            return False
         return self.dialogue.busy if action == "stop" else super().check_action(action, parameters)
 
     async def show(self, turns: Sequence[Turn]) -> None:
@@ -206,8 +211,8 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
 
     def on_key(self, event: Key) -> None:
         """What is typed where it means nothing was meant for the composer, be it before anything has the focus."""
-        composer = self.query_one(Composer)
-        if isinstance(self.focused, KnobList | SettingList):
+        composer = self.query(Composer).first() if self.query(Composer) else None
+        if composer is None or isinstance(self.focused, KnobList | SettingList):
             return
         if self.focused not in (None, composer) and event.key in self.active_bindings:
             return
