@@ -127,10 +127,10 @@ async def test_an_empty_message_is_not_copied(open_chat):
 async def test_the_palette_offers_its_keys_only_there(open_chat):
     async with open_chat("One.") as chat:
         await talk(chat, "First?")
-        assert not any("Copy message" in command.title for command in chat.app.get_system_commands(chat.screen))
+        assert not any("Copy this message" in command.title for command in chat.app.get_system_commands(chat.screen))
         await chat.pilot.press("alt+up")
         commands = {command.title: command.callback for command in chat.app.get_system_commands(chat.screen)}
-        await commands["Copy message"]()
+        await commands["Copy this message"]()
         await chat.until(lambda: chat.app.clipboard == "One.")
 
 
