@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer
-from textual.widgets._footer import FooterKey, FooterLabel
+from textual.widgets._footer import FooterKey, FooterLabel, KeyGroup
 
 _STAY = ("help", "command_palette", "app.command_palette")
 
@@ -42,15 +42,18 @@ class KeyLine(Footer):
         self._fit()
 
     def _fit(self) -> None:
-        keys = [key for key in self.query(FooterKey) if not key.has_class("-grouped")]
-        taken = sum(_cells(part) for part in self.query("FooterKey, FooterLabel, KeyGroup"))
-        out = next(
-            (key for key in keys if key.key == "escape"), next((key for key in keys if key.action == "quit"), None)
+        """From the end. Keys in a group go with the words behind them."""
+        keys = list(self.query(FooterKey))
+        out = next((key for key in keys if key.key == "escape"), None) or next(
+            (key for key in keys if key.action == "quit"), None
         )
-        for key in reversed(keys):
-            stays = taken <= self.size.width or key is out or key.action in _STAY
-            key.display = stays
-            taken -= 0 if stays else _cells(key)
+        taken = sum(_cells(part) for part in self.children)
+        dropped = False
+        for part in reversed(self.children):
+            needed = part is out or (isinstance(part, FooterKey) and part.action in _STAY)
+            part.display = needed or (taken <= self.size.width and not (dropped and isinstance(part, KeyGroup)))
+            dropped = isinstance(part, FooterLabel) and not part.display
+            taken -= 0 if part.display else _cells(part)
 
     def _wanted(self) -> tuple[tuple[Binding, bool, str], ...]:
         palette = self.app.COMMAND_PALETTE_BINDING
@@ -60,5 +63,8 @@ class KeyLine(Footer):
 
 def _cells(part: Widget) -> int:
     """With what it keeps free around itself."""
+    spare = part.gutter.width + part.styles.margin.width
+    if isinstance(part, KeyGroup):
+        return spare + sum(_cells(key) for key in part.children)
     words = part.render() if isinstance(part, FooterKey) else part.content if isinstance(part, FooterLabel) else ""
-    return cell_len(str(words)) + part.gutter.width + part.styles.margin.width
+    return spare + cell_len(str(words))
