@@ -20,7 +20,9 @@ def row(hit: Hit, here: int | None, dated: bool) -> Content:
     about = hit.conversation
     day = datetime.fromtimestamp(about.changed).strftime("%Y-%m-%d  ") if dated else ""
     sign = ("● ", "$primary") if about.id == here else ("  ", "")
-    head = Content.assemble((day, MUTED), sign, (PRIVATE if about.private else "", "$warning"), (_line(about.title) or "untitled", "bold"))
+    head = Content.assemble(
+        (day, MUTED), sign, (PRIVATE if about.private else "", "$warning"), (_line(about.title) or "untitled", "bold")
+    )
     if about.archived:
         head = Content.assemble(head, ("  archived", MUTED))
     if not hit.pieces:
