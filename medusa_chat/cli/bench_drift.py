@@ -36,9 +36,11 @@ REFERENCE = "none"
 @json_option
 def drift(answers: Path, model: str, limit: int, file: Path | None) -> int:
     """Hold every precision of --quantize against the full weights, on the recorded ANSWERS of `medusa-chat distill`."""
-    from medusa_chat.training.conversations import read_all
+    from medusa_chat.training.conversations import read_rows
 
-    texts = _evenly(read_all([answers]).conversations, limit)
+    texts = _evenly([row for row in read_rows(answers) if row.answers], limit)
+    if not texts:
+        raise MedusaError(f"{answers} holds no answers; make some with medusa-chat distill.")
     with Loading() as loading:
         loading("loading torch", None)
         from medusa_chat.catalog import find

@@ -77,7 +77,7 @@ def calibrate(
         raise MedusaError(f"{card.name} has no heads yet; train some, or name their folder with --heads.")
     unseen = [one for one in read_all(data).conversations if is_held_out(one, held_out)][:limit]
     if not unseen:
-        raise MedusaError("None of these conversations was held out of training; give more data.")
+        raise MedusaError("None of these answers was held out of training; give more data.")
     with stage_progress(sys.stderr) as report:
         states = _hidden_states(card.folder(), unseen, low_precision, report)
         backbone, tokenizer = load_backbone(card.folder(), quantize="auto", native_folder=native_dir())

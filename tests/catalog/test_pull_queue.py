@@ -84,7 +84,7 @@ def test_a_cancelled_pull_keeps_what_was_downloaded_and_goes_on_there(queue: Pul
     serve(site, package)
     site.stall_after = [5_000_000]
     queue.add(card)
-    until(queue, lambda: presence(card).part > 0.5)
+    until(queue, lambda: presence(card).part > 0.5 and queue.running is not None and queue.running.total)
     running = queue.running
     assert running is not None
     assert running.total == len(package.wheel)

@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 from doubles.scripted_engine import ScriptedEngine
 from textual.pilot import Pilot
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from medusa_chat.chats import conversations, messages
 from medusa_chat.chats.database import Database
@@ -123,6 +123,8 @@ def around(theme: str, place) -> tuple[MedusaChatApp, Callable[[Pilot[None]], Aw
         await until(lambda: app.screen.query(Composer) and app.screen.dialogue.loaded is not None)
         app.screen.query_one(Composer).cursor_blink = False
         await place(pilot, until)
+        for field in app.screen.query(Input):
+            field.cursor_blink = False
         await pilot.pause(0.2)
 
     return app, look

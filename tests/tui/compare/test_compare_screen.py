@@ -10,7 +10,18 @@ from doubles.comparisons import TEXT
 from doubles.scripted_engine import LOADED, ScriptedEngine
 
 from medusa_chat.engine.options import Decoding
-from medusa_chat.host.messages import Cancel, ChatMessage, Compare, Failed, Generate, Pause, Progress, Resume, StepOnce
+from medusa_chat.host.messages import (
+    Cancel,
+    ChatMessage,
+    Compare,
+    Failed,
+    Generate,
+    Load,
+    Pause,
+    Progress,
+    Resume,
+    StepOnce,
+)
 from medusa_chat.tui.chat.screen import ChatScreen
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.compare.lane_text import LaneText
@@ -165,7 +176,7 @@ async def test_it_waits_for_the_model(open_chat):
                 super().send(request)
 
     async with open_chat(engine=Slow(lanes=(TEXT,)), ready=False) as chat:
-        await chat.until(lambda: chat.screen.query("Composer"))
+        await chat.until(lambda: chat.engine.sent(Load))
         chat.composer.text = QUESTION
         await chat.pilot.press("ctrl+r")
         await chat.until(lambda: isinstance(chat.app.screen, CompareScreen))
@@ -379,5 +390,7 @@ async def test_every_binding_has_an_id_and_words(open_compare):
         assert None not in ids
         assert len(set(ids)) == len(ids)
         assert all(binding.tooltip for binding in bindings)
-        offered = {command.title for command in compared.chat.app.get_system_commands(compared.screen)}
-        assert {"Run", "Pause", "Stop", "Prompt", "Copy", "Third"} <= offered
+        offered = {command.help for command in compared.chat.app.get_system_commands(compared.screen)}
+        wanted = {"compare.run", "compare.pause", "compare.stop", "compare.edit", "compare.copy", "compare.add"}
+        assert wanted <= set(ids)
+        assert {binding.tooltip for binding in bindings if binding.id in wanted} <= offered
