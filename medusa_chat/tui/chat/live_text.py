@@ -15,6 +15,8 @@ from medusa_chat.tui.settling import settled
 
 SHARE = 0.25
 """Of the screen's time, at most, goes into drawing what is new; typing and everything else have the rest."""
+LONGEST_REST = 0.5
+"""Seconds: what was slow once (colouring the first code of all loads what it needs) does not leave the text standing."""
 
 
 class LiveText(VerticalGroup):
@@ -78,7 +80,7 @@ class LiveText(VerticalGroup):
     def _rest(self, began: float) -> None:
         """What was new has been painted: for how long is known now."""
         now = monotonic()
-        self._rest_until = now + (now - began) * (1 / SHARE - 1)
+        self._rest_until = now + min((now - began) * (1 / SHARE - 1), LONGEST_REST)
 
 
 def _part(text: str) -> Static:
