@@ -60,6 +60,17 @@ class Chat:
             await self.pilot.pause(0.01)
         assert condition()
 
+    async def click(self, widget: Widget, offset: tuple[int, int] = (0, 0)) -> None:
+        """Once the widget has come to rest: while text is laid out, what stood under the mouse moves on."""
+        seen: list[object] = []
+
+        def rests() -> bool:
+            seen.append(widget.region)
+            return len(seen) > 5 and len(set(seen[-5:])) == 1 and bool(widget.region.area)
+
+        await self.until(rests)
+        await self.pilot.click(widget, offset=offset)
+
     async def ask(self, question: str = QUESTION) -> None:
         asked = len(self.engine.sent(Generate))
         self.composer.text = question

@@ -103,13 +103,13 @@ async def test_siblings_are_walked_by_mouse(open_chat):
         await talk(chat, "One?")
         await again(chat, "alt+up", "r")
         await chat.sees("[ 2/2 ]", SiblingLine)
-        await chat.pilot.click(SiblingLine, offset=(0, 0))
+        await chat.click(chat.screen.query_one(SiblingLine))
         await chat.until(lambda: shown(chat) == ["One?", "Answer 1."])
         await chat.pilot.press("alt+up", "k", "e")
         await again(chat, "b", "enter")
         await chat.sees("[ 2/2 ]", QuestionView)
         question = chat.screen.query_one(QuestionView)
-        await chat.pilot.click(question, offset=(3, question.size.height - 1))
+        await chat.click(question, (3, question.size.height - 1))
         await chat.until(lambda: shown(chat) == ["One?", "Answer 1."])
 
 
