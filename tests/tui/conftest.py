@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import pytest
 from doubles.scripted_engine import ScriptedEngine
+from textual.command import CommandList, CommandPalette
 from textual.pilot import Pilot
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from medusa_chat.host.messages import Generate, Loaded
 from medusa_chat.tui.app import MedusaChatApp
@@ -80,7 +81,22 @@ class Chat:
     async def finish(self) -> None:
         """Play the running answer to its end and wait until it is drawn."""
         self.engine.play()
-        await self.until(lambda: self.answer.query_one(".note").display)
+        await self.until(self.note)
+
+    async def find(self, words: str, said: str) -> None:
+        """Type into the palette; this is what it offers first, and so what Enter takes."""
+        await self.pilot.press("ctrl+p")
+        await self.until(lambda: isinstance(self.app.screen, CommandPalette))
+        palette = self.app.screen
+        palette.query_one("CommandInput", Input).value = words
+
+        def found() -> bool:
+            # What is found late is sorted in, under the cursor if need be.
+            over = all(worker.is_finished for worker in self.app.workers if worker.node is palette)
+            return over and any(said in str(option.prompt) for option in palette.query_one(CommandList).options[:1])
+
+        await self.until(found)
+        await self.pilot.press("enter")
 
     def shown(self, widget: Widget) -> str:
         """The text a widget has on the screen, line by line."""
@@ -92,6 +108,7 @@ class Chat:
         await self.until(lambda: any(text in self.shown(widget) for widget in self.screen.query(selector)))
 
     def note(self) -> str:
+        """Empty until it is laid out, and with it the answer above."""
         return str(self.answer.query_one(".note", Static).render())
 
 

@@ -88,7 +88,7 @@ async def test_escape_stops_and_keeps_what_was_written_and_typed(open_chat):
         await chat.until(lambda: chat.answer_source == written)
         chat.composer.text = "half a thought"
         await chat.pilot.press("escape")
-        await chat.until(lambda: chat.answer.query_one(".note").display)
+        await chat.until(chat.note)
         assert len(chat.engine.sent(Cancel)) == 1
         assert chat.answer_source == written
         assert chat.note().endswith("stopped")
@@ -103,7 +103,7 @@ async def test_text_held_back_until_the_stop_is_shown(open_chat):
         await chat.until(lambda: chat.answer_source == written)
         statistics = Statistics(prompt_tokens=9, tokens=3, steps=3, seconds=0.1, prefill_seconds=0.1, plain_ms=10.0)
         chat.engine.emit(Finished(chat.screen.dialogue.turns[-1].answer, "cancelled", statistics, text=" held"))
-        await chat.until(lambda: chat.answer.query_one(".note").display)
+        await chat.until(chat.note)
         assert chat.answer_source == written + " held"
 
 
@@ -171,7 +171,7 @@ async def test_a_failure_becomes_part_of_the_conversation(open_chat):
         chat.composer.text = "typed meanwhile"
         advice = "The engine [/ended] unexpectedly; ask again to restart it."
         chat.engine.emit(Failed("died", advice, answer=chat.answer.turn.answer))
-        await chat.until(lambda: chat.answer.query_one(".note").display)
+        await chat.until(chat.note)
         assert advice in chat.note()
         assert chat.answer_source == written
         assert chat.composer.text == "typed meanwhile"

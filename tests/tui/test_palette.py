@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from textual.command import CommandList, CommandPalette
+from textual.command import CommandList
 
 from medusa_chat import catalog
 from medusa_chat.settings.preferences import preferred_theme
 from medusa_chat.tui.chat.help import HelpScreen
 from medusa_chat.tui.models.model_list import ModelList
 from medusa_chat.tui.models.screen import ModelsScreen
-
-
-async def find(chat, words: str, said: str) -> None:
-    """Type into the open palette until it offers this, and take it."""
-    await chat.until(lambda: isinstance(chat.app.screen, CommandPalette))
-    palette = chat.app.screen
-    palette.query_one("CommandInput").value = words
-    await chat.until(lambda: any(said in name for name in offered(palette)))
-    await chat.pilot.press("down")
-    await chat.pilot.press("enter")
 
 
 def offered(palette) -> list[str]:
@@ -43,16 +33,14 @@ async def test_actions_come_in_the_order_of_the_screen_and_steps_back_only_when_
 
 async def test_a_theme_is_found_by_name_worn_and_remembered(open_chat):
     async with open_chat() as chat:
-        await chat.pilot.press("ctrl+p")
-        await find(chat, "theme ember", "Theme: ember")
+        await chat.find("theme ember", "Theme: ember")
         await chat.until(lambda: chat.app.theme == "ember")
         assert preferred_theme() == "ember"
 
 
 async def test_a_model_is_found_by_name_and_marked_in_the_list(open_chat):
     async with open_chat() as chat:
-        await chat.pilot.press("ctrl+p")
-        await find(chat, "model original", "Model: SmolLM2 135M Instruct, original weights")
+        await chat.find("model original", "Model: SmolLM2 135M Instruct, original weights")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
         await chat.until(lambda: chat.app.screen.query_one(ModelList).marked == "smollm2-135m-instruct-hub")
 
@@ -63,8 +51,7 @@ async def test_a_conversation_is_found_by_title_and_gone_on_with(open_chat):
         await chat.finish()
         await chat.pilot.press("ctrl+n", "f11")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
-        await chat.pilot.press("ctrl+p")
-        await find(chat, "louvre", "Conversation: Which town has the Louvre?")
+        await chat.find("louvre", "Conversation: Which town has the Louvre?")
         await chat.until(lambda: chat.app.screen is chat.screen)
         await chat.until(
             lambda: [turn.question for turn in chat.screen.dialogue.turns] == ["Which town has the Louvre?"]
@@ -77,8 +64,7 @@ async def test_actions_of_the_chat_are_reached_from_other_screens(open_chat):
         await chat.finish()
         await chat.pilot.press("f11")
         await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
-        await chat.pilot.press("ctrl+p")
-        await find(chat, "chat new", "Chat: New conversation")
+        await chat.find("chat new", "Chat: New conversation")
         await chat.until(lambda: chat.app.screen is chat.screen and not chat.screen.dialogue.turns)
 
 

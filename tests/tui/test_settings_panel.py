@@ -345,13 +345,7 @@ async def test_a_file_that_cannot_be_written_is_told(open_chat):
 async def test_presets_are_in_the_palette(open_chat):
     async with open_chat(TEXT) as chat:
         await chat.ask()
-        await chat.pilot.press("ctrl+p")
-        await chat.until(lambda: chat.app.screen is not chat.screen)
-        await chat.pilot.press(*"preset: creat")
-        await chat.until(lambda: chat.app.screen.query("CommandList").first().option_count)
-        await chat.pilot.press("enter")
-        if chat.app.screen is not chat.screen:
-            await chat.pilot.press("enter")
+        await chat.find("preset: creat", "creative")
         await chat.until(lambda: chat.engine.sent(Adjust))
         creative = presets.all_presets().find("creative")
         assert adjusted(chat) == Adjust(creative.decoding, creative.sampling)

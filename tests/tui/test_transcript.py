@@ -186,6 +186,7 @@ async def test_a_long_answer_streams_whole_and_stays_cheap(open_chat):
             await chat.until(lambda played=played: chat.answer.turn.tally.steps == played and chat.screen.settled)
         await chat.finish()
         assert len(chat.answer.query_one(LiveText).tail) < MOST_CHARACTERS + 3000
+        await chat.sees("The end.", ".frozen")
         shown = "\n".join(chat.shown(part) for part in chat.answer.query(".frozen"))
         for words in (
             "Intro.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from doubles.training_runs import STEPS, begun, end, rows, write
-from textual.command import CommandList, CommandPalette
 from textual.widgets import Input, Static
 
 from medusa_chat.tui.training.run_prompt import RunPrompt
@@ -14,14 +13,7 @@ from medusa_chat.tui.training.screen import LossCurve, RunScreen
 
 async def called_up(chat) -> Input:
     """From the palette."""
-    await chat.pilot.press("ctrl+p")
-    await chat.until(lambda: isinstance(chat.app.screen, CommandPalette))
-    palette = chat.app.screen
-    palette.query_one("CommandInput").value = "follow a training"
-    found = palette.query_one(CommandList)
-    await chat.until(lambda: found.option_count == 1 and "training run" in str(found.options[0].prompt))
-    found.highlighted = 0
-    await chat.pilot.press("enter")
+    await chat.find("follow a training", "training run")
     await chat.until(lambda: isinstance(chat.app.screen, RunPrompt))
     return chat.app.screen.query_one(Input)
 
