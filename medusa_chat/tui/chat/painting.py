@@ -75,7 +75,9 @@ class PaintedScreen(Screen[None]):
             self.call_after_refresh(self._paint)
 
     def _show_settings(self) -> None:
-        self.query_one(MedusaPanel).show_settings(self.dialogue.choices, self.dialogue.loaded)
+        # What is read on a thread may arrive when the app is being left and the panel is gone.
+        for panel in self.query(MedusaPanel):
+            panel.show_settings(self.dialogue.choices, self.dialogue.loaded)
 
     def _paint(self) -> None:
         self._paint_figures()
