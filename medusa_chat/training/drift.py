@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
-from peft import PeftModel
 from torch import Tensor
-
-from medusa_chat.training.conversations import Conversation
-from medusa_chat.training.passages import passages
 
 _ROWS = 256
 
@@ -30,23 +26,18 @@ class Drift:
 
 
 @torch.no_grad()
-def drift(model: PeftModel, output: Tensor, conversations: Sequence[Conversation]) -> Drift:
+def drift(answers: Iterable[tuple[Tensor, Tensor, Tensor]], output: Tensor) -> Drift:
     """
     Args:
+        answers: in pieces, hidden states [tokens, hidden_size] of the adapted backbone, those without adapters, and
+            the tokens that came, [tokens] int64.
         output: [vocab_size, hidden_size], the output layer both share.
     """
-    base = model.get_base_model().base_model
     sums = torch.zeros(4, dtype=torch.float64)
     tokens = 0
-    for passage in passages(conversations):
-        ids = passage.ids.to(output.device)
-        said = base(input_ids=ids, use_cache=False).last_hidden_state.float()
-        with model.disable_adapter():
-            own = base(input_ids=ids, use_cache=False).last_hidden_state.float()
-        rows = passage.left.to(ids.device) > 0
-        came = torch.roll(ids, -1, dims=1)[rows]
+    for said, own, came in answers:
         tokens += len(came)
-        parts = (torch.split(part, _ROWS) for part in (said[rows], own[rows], came))
+        parts = (torch.split(part, _ROWS) for part in (said, own, came))
         for new, old, tokens_came in zip(*parts, strict=True):
             sums += _compare(new, old, tokens_came, output)
     kl, likelihood, original, same = (sums / max(1, tokens)).tolist()
