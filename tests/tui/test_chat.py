@@ -148,6 +148,32 @@ async def test_keys_that_arrive_in_one_burst_keep_their_order(open_chat):
         await chat.until(lambda: chat.composer.text == "ef")
 
 
+async def test_what_rubs_out_or_moves_is_not_overtaken_by_what_is_typed_behind_it(open_chat):
+    async with open_chat() as chat:
+        for key in [
+            "a",
+            "b",
+            "backspace",
+            "c",
+            "left",
+            "d",
+            "end",
+            "e",
+            "ctrl+u",
+            "f",
+            "g",
+            "home",
+            "h",
+            "ctrl+k",
+            "i",
+        ]:
+            chat.app.simulate_key(key)
+        await chat.until(lambda: chat.composer.text.endswith("i"))
+        assert chat.composer.text == "hi"
+        chat.app.simulate_key("ctrl+z")
+        await chat.until(lambda: chat.composer.text != "hi")
+
+
 async def test_what_is_typed_without_focus_reaches_the_composer(open_chat):
     async with open_chat("One.") as chat:
         chat.screen.set_focus(None)

@@ -30,8 +30,8 @@ WAITING = "your question waits for the model"
 class Composer(TextArea):
     """Grows with its text; Enter sends, and every way to a new line that terminals can tell from Enter makes one.
 
-    Both are taken in the order of the other keys and not as priority bindings: those overtake letters typed or pasted
-    just before them.
+    All its keys are taken in the order they were typed. Priority bindings overtake letters typed or pasted just before
+    them, and letters overtake any other binding, which goes up through all parents to the app before it is acted on.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -100,7 +100,7 @@ class Composer(TextArea):
         if (trouble := self._drafts.trouble()) is not None:
             self.notify(trouble, severity="warning", timeout=10)
 
-    def on_key(self, event: Key) -> None:
+    async def on_key(self, event: Key) -> None:
         if means(self, event.key, "composer.send"):
             self.action_send()
         elif event.key in ("up", "down") and self._walk(event.key):
@@ -108,9 +108,19 @@ class Composer(TextArea):
         elif means(self, event.key, "composer.newline"):
             self.action_newline()
         else:
+            if not event.is_printable and await self._act(event.key):
+                event.stop()
             return
         event.prevent_default()
         event.stop()
+
+    async def _act(self, key: str) -> bool:
+        """What a key does to the text (rubs out, moves): here and now."""
+        mine = next((bindings for node, bindings in self.screen._modal_binding_chain if node is self), None)
+        for binding in mine.key_to_bindings.get(key, ()) if mine is not None else ():
+            if not binding.priority and await self.app.run_action(binding.action, self):
+                return True
+        return False
 
     def action_send(self) -> None:
         """Taken and cleared in one go, so that nothing typed meanwhile is cleared with it."""
