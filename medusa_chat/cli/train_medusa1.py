@@ -13,6 +13,7 @@ from medusa_chat.engine.backbone import Backbone
 from medusa_chat.heads.store import load_heads, save_heads
 from medusa_chat.training import medusa1, on_the_fly
 from medusa_chat.training.conversations import Data
+from medusa_chat.training.material import Split
 from medusa_chat.training.run import Run
 
 
@@ -21,7 +22,7 @@ def finish(
 ) -> Sequence[str]:
     """Train to the end and write the heads; returns what to tell."""
     begin = None if run.heads_from is None else load_heads(Path(run.heads_from), backbone, frozen=False).heads
-    split = medusa1.Split.of(data.conversations, backbone, run.recipe.held_out)
+    split = Split.of(data.conversations, backbone, run.recipe.held_out)
     train = on_the_fly.train if run.on_the_fly else medusa1.train
     trained = train(backbone, split, folder, run.recipe, report, accelerator, begin)
     accuracy = trained.accuracy

@@ -14,7 +14,7 @@ from medusa_chat.engine.errors import MedusaError
 from medusa_chat.heads.store import load_heads, save_heads
 from medusa_chat.training import medusa2
 from medusa_chat.training.conversations import Data
-from medusa_chat.training.medusa1 import Split
+from medusa_chat.training.material import Split
 from medusa_chat.training.run import Run
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
+from accelerate import Accelerator
 from transformers import PreTrainedTokenizerBase
 
 from medusa_chat.chats import messages
@@ -30,7 +31,7 @@ from medusa_chat.training.conversations import Conversation, cut
 from medusa_chat.training.guess_table import tabulate
 from medusa_chat.training.hidden import HiddenStates
 from medusa_chat.training.loop import Report
-from medusa_chat.training.medusa1 import Split
+from medusa_chat.training.material import Split, prepare
 from medusa_chat.training.recipe import Recipe
 from medusa_chat.training.walk import accepted_at, tokens_per_step
 
@@ -157,9 +158,10 @@ def learn(
         heads: those in use; they are changed.
         nodes: of the trees that are compared.
     """
-    material = medusa1.prepare(backbone, split, folder / "hidden", recipe, report, heads)
+    material = prepare(backbone, split, folder / "hidden", recipe, report, heads)
     before = length(heads, material.test, calibration, nodes)
-    trained = medusa1.train(backbone, split, folder, recipe, report, None, heads)
+    alone = Accelerator(cpu=backbone.device.type == "cpu")
+    trained = medusa1.train_on(material, split, heads, folder, recipe, report, alone)
     after = length(trained.heads, material.test, calibration, nodes)
     return Learned(trained.heads, len(split.train), len(split.test), before, after, nodes)
 

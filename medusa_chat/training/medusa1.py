@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,55 +14,16 @@ from torch import Tensor, nn
 
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.heads.medusa import MedusaHeads, restrict
-from medusa_chat.training import hidden
+from medusa_chat.heads.medusa import MedusaHeads
 from medusa_chat.training.accuracy import Accuracy, evenly, measure
-from medusa_chat.training.conversations import Conversation, check_ids, cut, held_out
-from medusa_chat.training.hidden import HiddenStates
 from medusa_chat.training.loop import Loop, Parts, Report, share
 from medusa_chat.training.loss import sparse_loss
+from medusa_chat.training.material import Material, Split, prepare
 from medusa_chat.training.recipe import LOSS_DECAY, Recipe
-from medusa_chat.training.targets import Targets, Wanted, build_targets, frequent_tokens
+from medusa_chat.training.targets import Wanted
 
 GLANCE = 8_192
 """Held-out positions looked at while a run is under way; at its end all are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The conversations of a run, those that are trained on apart from those that are measured with."""
-
-    train: tuple[Conversation, ...]
-    test: tuple[Conversation, ...]
-    passed_over: int
-    """Those of which nothing but the prompt fits the context."""
-
-    @classmethod
-    def of(cls, conversations: Sequence[Conversation], backbone: Backbone, share: float) -> Split:
-        """
-        Raises:
-            MedusaError: the conversations belong to another model, or too few are left for one of the two parts.
-        """
-        check_ids(conversations, backbone.vocab_size)
-        short = [short for one in conversations if (short := cut(one, backbone.context)) is not None]
-        train = tuple(one for one in short if not held_out(one, share))
-        test = tuple(one for one in short if held_out(one, share))
-        if not test or not train:
-            raise MedusaError(
-                f"{len(short)} conversations leave {len(train)} to train on and {len(test)} to measure with; give more data."
-            )
-        return cls(train, test, len(conversations) - len(short))
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """Everything the heads are trained and measured on."""
-
-    train: HiddenStates
-    train_targets: Targets
-    test: HiddenStates
-    test_targets: Targets
-    token_map: Tensor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,41 +35,6 @@ class Trained:
     conversations: int
     positions: int
     passed_over: int
-
-
-def prepare(
-    backbone: Backbone,
-    split: Split,
-    folder: Path,
-    recipe: Recipe,
-    report: Report,
-    begin_with: MedusaHeads | None = None,
-) -> Material:
-    """Hidden states (computed where `folder` lacks them), vocabulary (of the heads there are, if any) and targets."""
-    hidden.compute(
-        backbone.model,
-        (*split.train, *split.test),
-        folder,
-        low_precision=recipe.low_precision,
-        on_progress=lambda done, of: report("hidden states", done, of, ""),
-    )
-    train, test = hidden.load(folder, split.train), hidden.load(folder, split.test)
-    token_map = vocabulary(train, recipe, backbone) if begin_with is None else begin_with.token_map
-    output = restrict(backbone.output_layer.weight, token_map)  # type: ignore[arg-type]
-    if recipe.low_precision:
-        output = output.bfloat16()
-    targets = [
-        build_targets(part, output, token_map, backbone.vocab_size, lambda done, of: report("targets", done, of, ""))
-        for part in (train, test)
-    ]
-    return Material(train, targets[0], test, targets[1], token_map)
-
-
-def vocabulary(states: HiddenStates, recipe: Recipe, backbone: Backbone) -> Tensor | None:
-    """The tokens the heads are to know; None for all."""
-    if not 0 < recipe.vocab < backbone.vocab_size:
-        return None
-    return frequent_tokens(states, recipe.vocab, backbone.eos_ids, backbone.vocab_size)
 
 
 def fresh_heads(backbone: Backbone, recipe: Recipe, token_map: Tensor | None) -> MedusaHeads:
@@ -186,6 +111,19 @@ def train(
     with accelerator.main_process_first():
         material = prepare(backbone, split, folder / "hidden", recipe, report, begin_with)
     heads = begin_with or fresh_heads(backbone, recipe, material.token_map)
+    return train_on(material, split, heads, folder, recipe, report, accelerator)
+
+
+def train_on(
+    material: Material,
+    split: Split,
+    heads: MedusaHeads,
+    folder: Path,
+    recipe: Recipe,
+    report: Report,
+    accelerator: Accelerator,
+) -> Trained:
+    """As `train`, on what `prepare` made of this split for these heads."""
     positions = material.train_targets.positions()
     steps = max(1, round(recipe.epochs * len(positions) / recipe.batch))
     module = HeadsLoss(heads, recipe.low_precision)

@@ -27,7 +27,8 @@ from medusa_chat.training.drift import Drift, drift
 from medusa_chat.training.hidden import HiddenStates, forward
 from medusa_chat.training.loop import Loop, Parts, Report
 from medusa_chat.training.loss import sparse_loss, teacher_loss
-from medusa_chat.training.medusa1 import Material, Split, held_out_loss
+from medusa_chat.training.material import Material, Split
+from medusa_chat.training.medusa1 import held_out_loss
 from medusa_chat.training.passage_heads import PassageHeads, states_of
 from medusa_chat.training.passages import Order, Passage, passages, positions
 from medusa_chat.training.recipe import Recipe

@@ -20,7 +20,8 @@ from medusa_chat.heads.medusa import MedusaHeads
 from medusa_chat.training.accuracy import Accuracy
 from medusa_chat.training.hidden import HiddenStates
 from medusa_chat.training.loop import Loop, Parts, Report
-from medusa_chat.training.medusa1 import Split, Trained, fresh_heads
+from medusa_chat.training.material import Split
+from medusa_chat.training.medusa1 import Trained, fresh_heads
 from medusa_chat.training.passage_heads import PassageHeads, states_of
 from medusa_chat.training.passages import Order, Passage, passages, positions
 from medusa_chat.training.recipe import Recipe

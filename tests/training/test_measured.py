@@ -13,8 +13,8 @@ from medusa_chat.training import medusa1
 from medusa_chat.training.calibrate import calibrate
 from medusa_chat.training.conversations import read_all
 from medusa_chat.training.distill import Distiller
+from medusa_chat.training.material import Split, prepare
 from medusa_chat.training.measured import decode_again
-from medusa_chat.training.medusa1 import Split
 from medusa_chat.training.prompts import Prompt
 from medusa_chat.training.recipe import Recipe
 from medusa_chat.training.scenes import Scene
@@ -37,7 +37,7 @@ def test_the_expected_length_is_what_decoding_reaches(tmp_path: Path) -> None:
     recipe = Recipe(heads=3, vocab=0, epochs=6, batch=64, learning_rate=5e-3, held_out=0.4, dropout=0.0)
     split = Split.of(data, backbone, recipe.held_out)
     heads = medusa1.train(backbone, split, tmp_path / "run", recipe, silent).heads
-    states = medusa1.prepare(backbone, split, tmp_path / "run" / "hidden", recipe, silent).test
+    states = prepare(backbone, split, tmp_path / "run" / "hidden", recipe, silent).test
     found = calibrate(heads, states, lambda stage: None)
     with torch.inference_mode():
         for nodes in (4, 8):

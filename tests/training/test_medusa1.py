@@ -20,7 +20,8 @@ from medusa_chat.training import hidden, loop, medusa1, on_the_fly
 from medusa_chat.training.accuracy import evenly, measure
 from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.loop import pace
-from medusa_chat.training.medusa1 import Split, Trained
+from medusa_chat.training.material import Split, prepare
+from medusa_chat.training.medusa1 import Trained
 from medusa_chat.training.recipe import Recipe
 from medusa_chat.training.run import read_log
 
@@ -57,7 +58,7 @@ def test_every_head_learns_a_copy_task_by_heart(tmp_path: Path, own_output: bool
     )
     trained = train(backbone, counting(), tmp_path, recipe, silent)
     split = Split.of(counting(), backbone, recipe.held_out)
-    material = medusa1.prepare(backbone, split, tmp_path / "hidden", recipe, silent)
+    material = prepare(backbone, split, tmp_path / "hidden", recipe, silent)
     accuracy = measure(trained.heads, material.train, material.train_targets)
     assert [accuracy.top(head, 1) for head in range(4)] == pytest.approx([1.0] * 4)
 
@@ -111,7 +112,7 @@ def test_conversations_held_out_are_not_trained_on(
     tmp_path: Path, backbone: Backbone, conversations: Sequence[Conversation]
 ) -> None:
     split = Split.of(conversations, backbone, RECIPE.held_out)
-    material = medusa1.prepare(backbone, split, tmp_path, RECIPE, silent)
+    material = prepare(backbone, split, tmp_path, RECIPE, silent)
     assert len(split.train) + len(split.test) == len(conversations)
 
     def whole(states: hidden.HiddenStates) -> set[tuple[int, ...]]:
@@ -231,7 +232,7 @@ def test_on_the_fly_is_the_same_training_without_kept_hidden_states(
     assert [trained.accuracy.top(head, 1) for head in range(4)] == pytest.approx([1.0] * 4)
     assert not (tmp_path / "hidden").exists()
     assert trained.positions == sum(one.answer_tokens for one in split.train)
-    kept = medusa1.prepare(backbone, split, tmp_path / "hidden", recipe, silent)
+    kept = prepare(backbone, split, tmp_path / "hidden", recipe, silent)
     assert torch.equal(trained.heads.token_map, kept.token_map)
     again = measure(trained.heads, kept.test, kept.test_targets)
     assert again == trained.accuracy

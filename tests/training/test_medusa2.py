@@ -18,6 +18,7 @@ from medusa_chat.heads.medusa import MedusaHeads
 from medusa_chat.training import loop, medusa1, medusa2
 from medusa_chat.training.conversations import Conversation
 from medusa_chat.training.drift import drift
+from medusa_chat.training.material import Split, prepare
 from medusa_chat.training.passages import ROOM, passages
 from medusa_chat.training.recipe import Recipe
 
@@ -45,7 +46,7 @@ def multi_turn() -> list[Conversation]:
 def heads(backbone: Backbone, conversations: Sequence[Conversation], tmp_path: Path) -> MedusaHeads:
     recipe = replace(RECIPE, epochs=4, learning_rate=2e-3)
     return medusa1.train(
-        backbone, medusa1.Split.of(conversations, backbone, recipe.held_out), tmp_path / "first", recipe, silent
+        backbone, Split.of(conversations, backbone, recipe.held_out), tmp_path / "first", recipe, silent
     ).heads
 
 
@@ -53,7 +54,7 @@ def run(
     backbone: Backbone, heads: MedusaHeads, data: Sequence[Conversation], folder: Path, recipe: Recipe = RECIPE
 ) -> medusa2.Trained:
     folder.mkdir(exist_ok=True)
-    split = medusa1.Split.of(data, backbone, recipe.held_out)
+    split = Split.of(data, backbone, recipe.held_out)
     return medusa2.train(backbone, copy.deepcopy(heads), split, folder, recipe, silent)
 
 
@@ -62,8 +63,8 @@ def test_step_0_starts_at_medusa_1s_loss(
 ) -> None:
     trained = run(backbone, heads, conversations, tmp_path / "run")
     assert trained.start[1] == pytest.approx(trained.start[0], rel=5e-3)
-    split = medusa1.Split.of(conversations, small_backbone(), RECIPE.held_out)
-    material = medusa1.prepare(small_backbone(), split, tmp_path / "hidden", RECIPE, silent)
+    split = Split.of(conversations, small_backbone(), RECIPE.held_out)
+    material = prepare(small_backbone(), split, tmp_path / "hidden", RECIPE, silent)
     assert trained.before == medusa1.measure(heads, material.test, material.test_targets)
 
 
@@ -122,7 +123,7 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(
             raise KeyboardInterrupt
 
     (tmp_path / "broken").mkdir()
-    split = medusa1.Split.of(multi_turn, small_backbone(), RECIPE.held_out)
+    split = Split.of(multi_turn, small_backbone(), RECIPE.held_out)
     with pytest.raises(KeyboardInterrupt):
         medusa2.train(small_backbone(), copy.deepcopy(heads), split, tmp_path / "broken", RECIPE, stop)
     resumed = run(small_backbone(), heads, multi_turn, tmp_path / "broken")
