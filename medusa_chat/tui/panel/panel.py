@@ -33,8 +33,11 @@ class MedusaPanel(VerticalScroll, can_focus=False):
         yield KnobList()
 
     def show_settings(self, choices: Choices, loaded: Loaded | None) -> None:
-        self.query_one("#panel-title", Static).update(_title(loaded))
-        self.query_one(KnobList).show(choices, loaded)
+        # Parts go one after the other when the app is being left.
+        for title in self.query("#panel-title").results(Static):
+            title.update(_title(loaded))
+        for knobs in self.query(KnobList):
+            knobs.show(choices, loaded)
 
     def show_figures(self, turn: Turn | None, longest: int) -> None:
         self.query_one(Figures).show(turn)
