@@ -19,6 +19,8 @@ class Cut:
 
     done: str
     rest: str
+    in_code: bool = False
+    """A block of code ends the one and is continued by the other."""
 
 
 def settled(text: str) -> Cut | None:
@@ -41,8 +43,13 @@ def settled(text: str) -> Cut | None:
 
 
 def _in_fence(lines: list[str], start: int, fence: Token) -> Cut | None:
-    """The fence is closed behind its last whole line and opened again before the rest."""
+    """The fence is closed behind its last whole line and opened again before the rest; lines without words, which are
+    not shown where they end the block, are left to the rest."""
     if lines[-1].strip().startswith(fence.markup):
         return None
     opening, place = lines[start], len(lines) - 1
-    return Cut("".join(lines[:place]) + fence.markup, opening + "".join(lines[place:]))
+    while place > start + 1 and not lines[place - 1].strip():
+        place -= 1
+    if place == start + 1:
+        return None
+    return Cut("".join(lines[:place]) + fence.markup, opening + "".join(lines[place:]), in_code=True)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.markup import flat
+from medusa_chat.tui.flat import flat
 from medusa_chat.tui.text import fitted, showable_piece
 
 

@@ -18,7 +18,8 @@ from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.chat.token_view import TokenView
 from medusa_chat.tui.chat.transcript import Transcript
-from medusa_chat.tui.markup import code_blocks, flat
+from medusa_chat.tui.flat import flat
+from medusa_chat.tui.markup import code_blocks
 from medusa_chat.tui.settling import MOST_CHARACTERS, MOST_FENCE_LINES, settled
 
 CODE = "First:\n\n```python\ndef f():\n    return '[/x]'\n```\n\nthen\n\n```[/y]\necho 東京\n```\n\n    indented\n"

@@ -14,8 +14,8 @@ from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.message_view import MessageView, SiblingLine
 from medusa_chat.tui.chat.note import Note
 from medusa_chat.tui.chat.token_view import TokenView
+from medusa_chat.tui.flat import flat
 from medusa_chat.tui.garbage import let_go
-from medusa_chat.tui.markup import flat
 from medusa_chat.tui.turn import Turn
 
 

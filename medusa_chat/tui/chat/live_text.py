@@ -7,10 +7,11 @@ from time import monotonic
 
 from textual.app import ComposeResult
 from textual.containers import VerticalGroup
+from textual.content import Content
 from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.markup import flat
+from medusa_chat.tui.flat import flat
 from medusa_chat.tui.settling import settled
 
 SHARE = 0.25
@@ -33,7 +34,9 @@ class LiveText(VerticalGroup):
         """Characters of the answer that are drawn."""
         self._tail = ""
         """What the part at the end shows."""
-        self._end = _part("")
+        self._in_code = False
+        """That part begins in the midst of a block of code."""
+        self._end = _part(flat(""))
         self._work: asyncio.Task[None] | None = None
         self._rest_until = 0.0
 
@@ -70,12 +73,13 @@ class LiveText(VerticalGroup):
         self._tail += harmless(text[self._taken :])
         self._taken = len(text)
         if (cut := settled(self._tail)) is None:
-            self._end.update(flat(self._tail))
+            self._end.update(flat(self._tail, began=self._in_code))
             return
-        self._tail = cut.rest
+        done = _part(flat(cut.done, goes_on=cut.in_code, began=self._in_code))
+        self._tail, self._in_code = cut.rest, cut.in_code
         with self.app.batch_update():
-            self._end.update(flat(self._tail))
-            await self.mount(_part(cut.done), before=self._end)
+            self._end.update(flat(self._tail, began=self._in_code))
+            await self.mount(done, before=self._end)
 
     def _rest(self, began: float) -> None:
         """What was new has been painted: for how long is known now."""
@@ -83,5 +87,5 @@ class LiveText(VerticalGroup):
         self._rest_until = now + min((now - began) * (1 / SHARE - 1), LONGEST_REST)
 
 
-def _part(text: str) -> Static:
-    return Static(flat(text), classes="frozen", markup=False)
+def _part(text: Content) -> Static:
+    return Static(text, classes="frozen", markup=False)
