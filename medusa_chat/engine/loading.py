@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -21,7 +21,12 @@ QUANTIZE: tuple[Quantize, ...] = get_args(Quantize)
 
 
 def load_backbone(
-    folder: Path, *, quantize: str = "none", packed: bool = True, native_folder: Path | None = None
+    folder: Path,
+    *,
+    quantize: str = "none",
+    packed: bool = True,
+    native_folder: Path | None = None,
+    tell: Callable[[str], None] = lambda stage: None,
 ) -> tuple[Backbone, PreTrainedTokenizerBase]:
     """Load onto the GPU when there is one, else onto the CPU. Nothing is downloaded.
 
@@ -35,6 +40,7 @@ def load_backbone(
             itself: without, weights stay as transformers loads them and only "nf4" makes them smaller.
         native_folder: where code compiled for this CPU is kept; None leaves the native path out, and with it "int8"
             and "int4".
+        tell: is told what is begun, in words fit to show.
 
     Raises:
         MedusaError: the folder holds no causal language model that can be read, or the precision is unknown.
@@ -43,6 +49,7 @@ def load_backbone(
         raise MedusaError(f"quantize is {quantize!r}; it must be one of {', '.join(QUANTIZE)}.")
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    tell("reading weights")
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         dtype = compute_dtype(folder, device)
@@ -67,7 +74,7 @@ def load_backbone(
     model.eval().requires_grad_(False)
     if not packed:
         return Backbone(model, precision="nf4" if quantize == "nf4" else "none"), tokenizer
-    choice = choose(model, quantize, native_folder)
+    choice = choose(model, quantize, native_folder, tell)
     return Backbone(model, choice.forward, precision=choice.precision, notes=choice.notes), tokenizer
 
 

@@ -111,7 +111,7 @@ class Progress:
     """A long part on its way: loading, prefill."""
 
     stage: str
-    """Short and showable: "loading torch", "reading weights", "reading the conversation"."""
+    """Short and showable: "loading torch", "packing weights", "reading the conversation"."""
     done: float | None = None
     """0..1; None while the length is unknown."""
 

@@ -91,8 +91,9 @@ class Session:
         tell = on_progress or (lambda _stage, _share: None)
         card = catalog.find(model)
         gc.unfreeze()
-        tell("reading weights", None)
-        backbone, tokenizer = load_backbone(card.folder(), quantize=quantize, native_folder=native_dir())
+        backbone, tokenizer = load_backbone(
+            card.folder(), quantize=quantize, native_folder=native_dir(), tell=lambda stage: tell(stage, None)
+        )
         tell("reading heads", None)
         folder = card.heads_folder()
         heads, calibration, notes = _attach(folder, backbone)

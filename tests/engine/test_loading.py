@@ -11,6 +11,7 @@ import pytest
 import torch
 from doubles.engine_bench import Bench, tokens_of
 from doubles.guessing_heads import KnowingHeads
+from doubles.native_library import compiled
 from doubles.small_tokenizers import byte_level
 from doubles.tiny_families import Reference, tiny_model
 from transformers import AutoModelForCausalLM
@@ -23,6 +24,7 @@ from medusa_chat.engine.drafters.guesses import Guesses
 from medusa_chat.engine.drafters.medusa import Medusa
 from medusa_chat.engine.drafters.plain import Plain
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.engine.forward import choosing
 from medusa_chat.engine.loading import QUANTIZE, load_backbone
 from medusa_chat.engine.shapes.cartesian import CartesianShape
 from medusa_chat.engine.shapes.dynamic import DynamicShape
@@ -248,3 +250,21 @@ def test_a_model_without_tokenizer_is_said(broken: Path) -> None:
     for file in broken.glob("tokenizer*"):
         file.unlink()
     refusal(broken)
+
+
+def test_stages_are_told_by_what_is_done_in_them(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = compiled()
+    monkeypatch.setattr(choosing, "library", lambda folder: code)
+    stages: list[str] = []
+    load_backbone(saved, native_folder=tmp_path, tell=stages.append)
+    assert stages == [
+        "reading weights",
+        "checking how the model is built",
+        "compiling for this processor, this once",
+        "checking the compiled code",
+        "packing weights",
+    ]
+    monkeypatch.setattr(choosing, "is_compiled", lambda folder: True)
+    again: list[str] = []
+    load_backbone(saved, native_folder=tmp_path, tell=again.append)
+    assert again == [stage for stage in stages if not stage.startswith("compiling")]

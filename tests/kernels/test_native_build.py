@@ -9,7 +9,7 @@ import pytest
 from doubles.native_library import compiled
 
 from medusa_chat.kernels.native import build
-from medusa_chat.kernels.native.build import NativeCodeError, library
+from medusa_chat.kernels.native.build import NativeCodeError, is_compiled, library
 
 
 @pytest.fixture(autouse=True)
@@ -58,3 +58,11 @@ def test_it_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     library(tmp_path)
     assert [(path, path.stat().st_mtime_ns) for path in tmp_path.iterdir()] == made
     assert len(made) == 1
+
+
+def test_what_lies_compiled_is_known_before_it_is_loaded(tmp_path: Path) -> None:
+    compiled()
+    assert not is_compiled(tmp_path)
+    library(tmp_path)
+    assert is_compiled(tmp_path)
+    assert not is_compiled(tmp_path, ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -17,7 +18,7 @@ from medusa_chat.engine.forward.lean import LeanForward
 from medusa_chat.engine.forward.native import NativeForward, fits, take_over
 from medusa_chat.engine.forward.proof import LIMITS, difference
 from medusa_chat.kernels.half import HalfLinear, half_works
-from medusa_chat.kernels.native.build import NativeCodeError, library
+from medusa_chat.kernels.native.build import NativeCodeError, is_compiled, library
 from medusa_chat.kernels.native.check import works
 from medusa_chat.kernels.packed import PackedLinear, packing_works
 from medusa_chat.kernels.swap import Kernel, swap_linears
@@ -49,21 +50,29 @@ class Choice:
     """Plain sentences: why not the lean path, why not the precision asked for."""
 
 
-def choose(model: PreTrainedModel, quantize: str, native_folder: Path | None = None) -> Choice:
+def choose(
+    model: PreTrainedModel,
+    quantize: str,
+    native_folder: Path | None = None,
+    tell: Callable[[str], None] = lambda stage: None,
+) -> Choice:
     """May take over the model's weights: only its embedding and its output layer's weight stay readable.
 
     Args:
         quantize: "auto" or one of `PRECISIONS`; with "nf4" the model was loaded so.
         native_folder: where compiled code is kept; None leaves the native path out.
+        tell: is told what is begun.
 
     Raises:
         MedusaError: the model cannot check a tree, on whatever path.
     """
     notes: list[str] = []
+    tell("checking how the model is built")
     anatomy = _anatomy(model, notes)
     code = None
     if native_folder is not None and anatomy is not None and fits(anatomy):
-        code = _native_code(native_folder, anatomy, notes)
+        code = _native_code(native_folder, anatomy, notes, tell)
+    tell("packing weights")
     for precision in _candidates(quantize, model.device.type, code is not None):
         forward = _native(code, anatomy, precision) or _in_torch(model, anatomy, precision)
         if forward is not None:
@@ -117,13 +126,16 @@ def _candidates(quantize: str, device: str, native: bool) -> tuple[Precision, ..
     return ON_CPU[quantize]
 
 
-def _native_code(folder: Path, anatomy: Anatomy, notes: list[str]) -> ctypes.CDLL | None:
+def _native_code(folder: Path, anatomy: Anatomy, notes: list[str], tell: Callable[[str], None]) -> ctypes.CDLL | None:
     """Compiled code that computes what it should; None, and a note, without it."""
     try:
+        if not is_compiled(folder):
+            tell("compiling for this processor, this once")
         code = library(folder)
     except NativeCodeError as reason:
         notes.append(str(reason))
         return None
+    tell("checking the compiled code")
     if works(code) and _reads(code, anatomy):
         return code
     notes.append("The native CPU path is off: its compiled code failed its self-check.")

@@ -35,17 +35,34 @@ def library(folder: Path, tuning: Sequence[str] = ("-march=native",)) -> ctypes.
     Raises:
         NativeCodeError: there is no compiler, or what it made cannot be used.
     """
-    compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
-    if compiler is None:
-        raise NativeCodeError("No C compiler (cc, gcc or clang) was found, so the native CPU path is off.")
-    command = [compiler, *FLAGS, *tuning]
-    path = folder / f"medusa-{_name(command)}.so"
+    command = _command(tuning)
+    path = _path(folder, command)
     try:
         if not path.exists():
             _compile(command, path)
         return _declared(ctypes.CDLL(str(path)))
     except (OSError, subprocess.SubprocessError, AttributeError) as error:
-        raise NativeCodeError(f"The native CPU path could not be compiled by {compiler}: {_reason(error)}") from error
+        raise NativeCodeError(f"The native CPU path could not be compiled by {command[0]}: {_reason(error)}") from error
+
+
+def is_compiled(folder: Path, tuning: Sequence[str] = ("-march=native",)) -> bool:
+    """Whether `library` has nothing to compile, which takes a while.
+
+    Raises:
+        NativeCodeError: there is no compiler.
+    """
+    return _path(folder, _command(tuning)).exists()
+
+
+def _command(tuning: Sequence[str]) -> list[str]:
+    compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
+    if compiler is None:
+        raise NativeCodeError("No C compiler (cc, gcc or clang) was found, so the native CPU path is off.")
+    return [compiler, *FLAGS, *tuning]
+
+
+def _path(folder: Path, command: list[str]) -> Path:
+    return folder / f"medusa-{_name(command)}.so"
 
 
 def _compile(command: list[str], path: Path) -> None:
