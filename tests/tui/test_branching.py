@@ -71,8 +71,7 @@ async def test_an_edited_question_begins_a_branch_and_walking_swaps_them(open_ch
         await chat.pilot.press("right_square_bracket")
         await chat.until(lambda: chat.toasts == ["There is no further one in this direction."])
     async with open_chat("Later.") as chat:
-        await chat.pilot.press("ctrl+o")
-        await chat.pilot.press("enter")
+        await chat.go_on()
         await chat.until(lambda: shown(chat) == ["One?", "Answer 1.", "Two? b", "Answer 4."])
         await chat.pilot.press("alt+up", "k", "left_square_bracket")
         await chat.until(lambda: shown(chat)[-1] == "Answer 3.")

@@ -166,7 +166,7 @@ async def test_deleting_the_open_one_leaves_it_first_and_undo_brings_all_of_it_b
         await shows(chat, "Today", "Mine?", "Other?")
         await chat.pilot.press("g", "enter")
         await chat.until(lambda: chat.screen.query(AnswerView) and chat.answer.turn.text)
-        assert chat.note().endswith("stopped")
+        await chat.until(lambda: chat.note().endswith("stopped"))
 
 
 async def test_putting_away_and_taking_back(open_chat):
@@ -197,7 +197,7 @@ async def test_saving_and_bringing_in(open_chat, folder):
         await commands["Export as JSON"]()
         await chat.until(lambda: "There is nothing to export yet." in chat.toasts)
         commands["Import a conversation"]()
-        await chat.until(lambda: isinstance(chat.app.screen, ImportPrompt))
+        await chat.until(lambda: isinstance(chat.app.screen, ImportPrompt) and chat.app.screen.query_one(Input))
         path, said = chat.app.screen.query_one(Input), chat.app.screen.query_one(Static)
         (folder / "bad.json").write_text(json.dumps({"format": "[/x]"}), encoding="utf-8")
         for words, problem in (

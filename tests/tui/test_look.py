@@ -80,7 +80,9 @@ async def test_an_edited_theme_is_worn_at_once_and_half_an_edit_is_not(open_chat
         await chat.until(lambda: any("mine.toml is wrong now, so it stays as it was" in toast for toast in chat.toasts))
         assert chat.screen.styles.background.hex == "#201018"
         told = len(chat.toasts)
-        await chat.pilot.pause(1.2)
+        for _ in range(2):
+            chat.app.look.watch()
+            await chat.pilot.pause()
         assert len(chat.toasts) == told
 
 

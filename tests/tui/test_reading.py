@@ -20,6 +20,10 @@ def place(transcript: Transcript) -> int | None:
     return None if transcript.marked is None else transcript.messages.index(transcript.marked)
 
 
+def rows(chat) -> list[str]:
+    return [strip.text for strip in chat.screen._compositor.render_strips()]
+
+
 async def test_the_cursor_walks_with_arrows_and_letters_and_escape_leads_back(open_chat):
     async with open_chat("One.", "Two.", "Three.") as chat:
         transcript = await talk(chat, "First?", "Second?", "Third?")
@@ -75,19 +79,18 @@ async def test_the_marked_message_is_seen_without_colour(open_chat):
         transcript = await talk(chat, "First?")
         for key, kind in (("alt+up", AnswerView), ("k", QuestionView)):
             await chat.pilot.press(key)
-            lines = [transcript.screen._compositor.render_strips()[transcript.marked.region.y]]
-            assert "▶" in "".join(segment.text for segment in lines[0])
+            await chat.until(lambda: "▶" in rows(chat)[transcript.marked.region.y])
             assert isinstance(transcript.marked, kind)
         await chat.pilot.press("escape")
-        assert "▶" not in "".join(strip.text for strip in transcript.screen._compositor.render_strips())
+        await chat.until(lambda: "▶" not in "".join(rows(chat)))
 
 
 async def test_a_click_marks_a_message(open_chat):
     async with open_chat("One.", "Two.") as chat:
         transcript = await talk(chat, "First?", "Second?")
-        await chat.pilot.click(list(chat.screen.query(QuestionView))[1])
+        await chat.click(list(chat.screen.query(QuestionView))[1])
         assert (place(transcript), transcript.has_focus) == (2, True)
-        await chat.pilot.click(chat.screen.query(".frozen").first())
+        await chat.click(chat.screen.query(".frozen").first())
         assert place(transcript) == 1
 
 
@@ -96,8 +99,8 @@ async def test_what_is_marked_is_in_view_and_the_end_is_followed_again(open_chat
         transcript = await talk(chat, "First?", "Second?", "Third?")
         await chat.pilot.press("alt+up", "g")
         await chat.until(lambda: transcript.scroll_y < 10)
+        await chat.until(lambda: transcript.region.contains_region(transcript.marked.region))
         held = transcript.scroll_y
-        assert transcript.region.contains_region(transcript.marked.region)
         await chat.pilot.press("escape")
         await chat.ask("Fourth?")
         await chat.until(lambda: transcript.scroll_y > held)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from doubles.waiting import until
+
 from medusa_chat.host.rehearsed import RehearsedEngine
 from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.rehearsal import RehearsalApp
@@ -16,10 +18,7 @@ async def test_it_asks_until_enough_was_shown_and_reports(tmp_path):
     async with app.run_test(size=(120, 40)) as pilot:
         app.screen.query_one(Composer).text = "Begin."
         await pilot.press("enter")
-        for _ in range(2000):
-            if report.exists():
-                break
-            await pilot.pause(0.01)
+        await until(pilot, report.exists)
     seen = json.loads(report.read_text())
     assert (seen["answers"], seen["answers_whole"]) == (2, 2)
     assert 400 <= seen["tokens"] < 410

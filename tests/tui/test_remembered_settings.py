@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from doubles.scripted_engine import ScriptedEngine
+from doubles.waiting import until
 
 from medusa_chat.engine.options import Decoding, Limits, Sampling
 from medusa_chat.host.messages import Generate
@@ -76,10 +77,7 @@ async def test_a_preset_for_this_start_takes_the_place_of_what_is_remembered():
     creative = all_presets().find("creative")
     app = MedusaChatApp(ScriptedEngine("Paris."), "tiny", preset=creative)
     async with app.run_test() as pilot:
-        for _ in range(400):
-            if app.screen.dialogue.loaded is not None:
-                break
-            await pilot.pause(0.01)
+        await until(pilot, lambda: app.chat.dialogue.loaded is not None)
         choices = app.screen.dialogue.choices
         assert (choices.decoding, choices.sampling) == (creative.decoding, creative.sampling)
         assert choices.limits == Limits(77)

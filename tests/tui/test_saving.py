@@ -112,7 +112,7 @@ async def test_a_new_conversation_keeps_the_old_one_and_the_old_one_goes_on(open
         await chat.until(lambda: [view.turn.text for view in chat.screen.query(AnswerView)] == [TEXT])
         await chat.sees("Capital of France?", ".question")
         await chat.sees("Seine", ".frozen")
-        assert chat.note().endswith("complete")
+        await chat.until(lambda: chat.note().endswith("complete"))
         await chat.ask("How many people?")
         assert chat.engine.sent(Generate)[-1].messages == (
             ChatMessage("user", "Capital of France?"),
@@ -145,7 +145,7 @@ async def test_what_a_crash_left_is_marked_and_can_be_continued(open_chat):
         await pick(chat)
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.screen.query(AnswerView))
-        assert "not finished" in chat.note()
+        await chat.until(lambda: "not finished" in chat.note())
         await chat.ask("Go on.")
         assert [each.content for each in chat.engine.sent(Generate)[-1].messages] == ["Capital?", "Par", "Go on."]
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from doubles.chat import Chat
+from doubles.pictures import DARK_AND_LIGHT, sizes
 
-import pytest
-from doubles.scripted_engine import ScriptedEngine
-from textual.pilot import Pilot
-
-from medusa_chat.tui.app import MedusaChatApp
-from medusa_chat.tui.chat.answer import AnswerView
-from medusa_chat.tui.chat.composer import Composer
-from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.transcript import Transcript
+from medusa_chat.tui.theme_picker import ThemePicker
 
 FIRST = "Paris. It lies on the **Seine**."
 SECOND = """It is known for:
@@ -33,60 +27,33 @@ Would you like to know more about any of these, or about the river and its thirt
 STEPS = 47
 
 
-@pytest.mark.parametrize("theme", ["medusa-dark", "medusa-light"])
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=lambda size: f"{size[0]}x{size[1]}")
-def test_chat(snap_compare, size, theme):
-    app, talk = conversation(theme)
-    assert snap_compare(app, terminal_size=size, run_before=talk)
+@DARK_AND_LIGHT
+@sizes((80, 24), (120, 40), (200, 60))
+def test_chat(looks_as_kept, size, theme):
+    assert looks_as_kept(talk, FIRST, SECOND, size=size, theme=theme)
 
 
-def test_chat_in_the_terminal_s_own_colours(snap_compare):
-    app, talk = conversation("ansi-16")
-    assert snap_compare(app, terminal_size=(80, 24), run_before=talk)
+def test_chat_in_the_terminal_s_own_colours(looks_as_kept):
+    assert looks_as_kept(talk, FIRST, SECOND, size=(80, 24), theme="ansi-16")
 
 
-def test_choosing_a_theme(snap_compare):
-    app, talk = conversation("contrast-light")
+def test_choosing_a_theme(looks_as_kept):
+    async def choose(chat: Chat) -> None:
+        await talk(chat)
+        await chat.pilot.press("ctrl+l")
+        await chat.until(lambda: isinstance(chat.app.screen, ThemePicker) and chat.app.screen.focused)
+        await chat.pilot.press("down", "down", "down")
 
-    async def choose(pilot: Pilot[None]) -> None:
-        await talk(pilot)
-        await pilot.press("ctrl+l", "down", "down", "down")
-        await pilot.pause(0.1)
-
-    assert snap_compare(app, terminal_size=(80, 24), run_before=choose)
+    assert looks_as_kept(choose, FIRST, SECOND, size=(80, 24), theme="contrast-light")
 
 
-def conversation(theme: str) -> tuple[MedusaChatApp, Callable[[Pilot[None]], Awaitable[None]]]:
-    """The app, and what is said in it."""
-    engine = ScriptedEngine(FIRST, SECOND)
-    app = MedusaChatApp(engine, "smollm2-135m-instruct", theme=theme)
-    app.animation_level = "none"
-
-    async def talk(pilot: Pilot[None]) -> None:
-        async def until(condition):
-            for _ in range(400):
-                if condition():
-                    return
-                await pilot.pause(0.01)
-            assert condition()
-
-        await until(lambda: app.screen.query(Composer))
-        composer, transcript = app.screen.query_one(Composer), app.screen.query_one(Transcript)
-        composer.cursor_blink = False
-        await until(lambda: app.screen.dialogue.loaded is not None)
-        composer.text = "What is the capital of France?"
-        await pilot.press("enter")
-        await until(lambda: app.screen.query(AnswerView))
-        await until(lambda: engine.play() or app.screen.query(AnswerView).last().query_one(".note").display)
-        composer.text = "What is it known for?"
-        await pilot.press("f5", "f4", "enter")
-        await until(lambda: len(app.screen.query(AnswerView)) == 2)
-        engine.play(STEPS)
-        turn = app.screen.dialogue.turns[-1]
-        await until(lambda: turn.tally.steps == STEPS)
-        await until(lambda: app.screen.query(AnswerView).last().query_one(LiveText).tail == turn.text)
-        await until(lambda: app.screen.settled)
-        await until(lambda: transcript.scroll_y == transcript.max_scroll_y)
-        await pilot.pause(0.1)
-
-    return app, talk
+async def talk(chat: Chat) -> None:
+    """A question answered, another one halfway."""
+    await chat.ask("What is the capital of France?")
+    await chat.finish()
+    await chat.pilot.press("f5", "f4")
+    await chat.ask("What is it known for?")
+    chat.engine.play(STEPS)
+    turn, transcript = chat.answer.turn, chat.screen.query_one(Transcript)
+    await chat.until(lambda: turn.tally.steps == STEPS and chat.answer_source == turn.text)
+    await chat.until(lambda: chat.screen.settled and transcript.scroll_y == transcript.max_scroll_y)

@@ -60,7 +60,7 @@ async def test_it_comes_back_with_its_conversation(open_chat):
         await chat.ask("First?")
         await chat.finish()
     async with open_chat("Two.") as chat:
-        await chat.pilot.press("ctrl+o", "enter")
+        await chat.go_on()
         await chat.sees("System  Be short.", SystemLine)
         await chat.ask("Second?")
         assert chat.engine.sent(Generate)[-1].messages[0] == ChatMessage("system", "Be short.")
@@ -81,6 +81,6 @@ async def test_enter_keeps_and_ctrl_j_makes_lines_and_a_click_opens_it(open_chat
         await chat.pilot.press("alt+s", "a", "ctrl+j", "b", "enter")
         await chat.until(lambda: chat.screen.dialogue.system == "a\nb")
         await chat.until(lambda: chat.app.screen is chat.screen)
-        await chat.pilot.click(SystemLine)
+        await chat.click(chat.screen.query_one(SystemLine))
         await chat.until(lambda: isinstance(chat.app.screen, SystemEditor))
         assert chat.app.screen.query_one(TextArea).text == "a\nb"

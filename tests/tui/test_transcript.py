@@ -16,7 +16,7 @@ from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.earlier import MORE, MOUNTED, EarlierLine
 from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.status import StatusLine
-from medusa_chat.tui.chat.token_view import TokenView
+from medusa_chat.tui.chat.token_view import TokenText, TokenView
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.flat import flat
 from medusa_chat.tui.markup import code_blocks
@@ -38,11 +38,7 @@ def stored(turns: int) -> None:
 
 
 async def open_stored(chat) -> Transcript:
-    await chat.pilot.press("ctrl+o")
-    await chat.until(lambda: len(chat.app.screen_stack) == 2 and chat.app.screen.query("OptionList"))
-    await chat.until(lambda: chat.app.screen.query_one("OptionList").option_count)
-    await chat.pilot.press("enter")
-    await chat.until(lambda: chat.screen.query(AnswerView))
+    await chat.go_on()
     transcript = chat.screen.query_one(Transcript)
     await chat.until(lambda: transcript.max_scroll_y and transcript.following)
     return transcript
@@ -67,7 +63,7 @@ async def test_of_a_long_conversation_the_end_is_mounted_and_the_rest_comes_when
         transcript.scroll_home(animate=False)
         await chat.until(lambda: transcript.scroll_y == 0)
         await chat.sees("… 5 earlier turns", EarlierLine)
-        await chat.pilot.click(EarlierLine)
+        await chat.click(chat.screen.query_one(EarlierLine))
         await chat.until(lambda: not chat.screen.query_one(EarlierLine).display)
         assert [view.turn.question for view in chat.screen.query(AnswerView)] == [f"Question {n}?" for n in range(75)]
         await chat.pilot.press("alt+pageup")
@@ -210,8 +206,11 @@ async def test_every_script_is_as_wide_as_the_terminal_thinks(open_chat, size):
         for key in ("f10", "f10"):
             for strip in chat.screen._compositor.render_strips():
                 assert strip.cell_length == size[0] == cell_len(strip.text)
+            by_tokens = not chat.screen.query(TokenView)
             await chat.pilot.press(key)
-            await chat.pilot.pause(0.05)
+            await chat.until(lambda by_tokens=by_tokens: bool(chat.screen.query(TokenView)) == by_tokens)
+            if by_tokens:
+                await chat.until(lambda: chat.screen.query_one(TokenText).size.height)
         question = chat.shown(chat.screen.query(".question").first())
         assert "👩‍👩‍👧‍👦" in question
         assert "שלום" in question

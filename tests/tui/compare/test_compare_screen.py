@@ -249,9 +249,9 @@ async def test_lanes_are_chosen_by_their_number(open_compare):
 
 async def test_a_click_on_its_title_turns_a_lane(open_compare):
     async with open_compare(size=(80, 24)) as compared:
-        await compared.chat.pilot.click("#lane-1", offset=(4, 0))
+        await compared.chat.click(compared.lane(1), (4, 0))
         await compared.until(lambda: "2 medusa" in (compared.lane(1).border_title or ""))
-        await compared.chat.pilot.click("#lane-1", offset=(4, 2))
+        await compared.chat.click(compared.lane(1), (4, 2))
         await compared.until(lambda: compared.screen.focused is compared.lane(1))
         assert "2 medusa" in (compared.lane(1).border_title or "")
 

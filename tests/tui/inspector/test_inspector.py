@@ -108,7 +108,7 @@ async def test_a_running_answer_is_followed_from_its_last_step(open_chat):
         chat.engine.play(2)
         await chat.until(lambda: chat.screen.dialogue.current.tally.steps == 2)
         screen = await inspect(chat)
-        assert place(screen) == 1
+        await chat.until(lambda: place(screen) == 1)
         chat.engine.play(2)
         await chat.until(lambda: place(screen) == 3 and "live" in shown(chat, "#where"))
         await chat.pilot.press("home")
@@ -236,15 +236,15 @@ async def test_the_cursor_walks_the_tree_and_says_why(open_chat):
 async def test_the_mouse_goes_to_steps_and_guesses(open_chat):
     async with open_chat(TEXT) as chat:
         screen = await answered(chat)
-        await chat.pilot.click(Scrubber, offset=(2 + 4 * 3, 0))
-        assert place(screen) == 3
-        await chat.pilot.click(Scrubber, offset=(110, 1))
-        assert place(screen) == len(STEPS) - 1
+        scrubber, tree = screen.query_one(Scrubber), screen.query_one(TreeMap)
+        await chat.click(scrubber, (2 + 4 * 3, 0))
+        await chat.until(lambda: place(screen) == 3)
+        await chat.click(scrubber, (110, 1))
+        await chat.until(lambda: place(screen) == len(STEPS) - 1)
         await chat.pilot.press("home")
-        tree = screen.query_one(TreeMap)
-        await chat.pilot.click(TreeMap, offset=(1, 0))
+        await chat.click(tree, (1, 0))
         await chat.until(lambda: screen.inspection.node == 0)
-        await chat.pilot.click(TreeMap, offset=(0, tree.size.height - 1))
+        await chat.click(tree, (0, tree.size.height - 1))
         assert screen.inspection.node == 0
 
 

