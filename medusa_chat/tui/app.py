@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from time import monotonic
 from typing import ClassVar
 
@@ -21,12 +20,12 @@ from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.protocol import Engine
 from medusa_chat.settings.keymap import read_keymap
 from medusa_chat.settings.presets import Preset
-from medusa_chat.tui.chat.keys import CHAT_BINDINGS
+from medusa_chat.tui.app_commands import commands
+from medusa_chat.tui.app_keys import APP_BINDINGS
 from medusa_chat.tui.chat.screen import ChatScreen
 from medusa_chat.tui.look import Look
 from medusa_chat.tui.theme_picker import ThemePicker
 from medusa_chat.tui.themes import shades
-from medusa_chat.tui.titles import title_of
 
 _TWICE_SECONDS = 2.0
 
@@ -56,36 +55,7 @@ class MedusaChatApp(App[None]):
         "look.tcss",
     ]
     COMMANDS = {_providers("Actions"), _providers("Conversations"), _providers("Themes"), _providers("Models")}  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "Quit", id="app.quit", priority=True, tooltip="Leave Medusa Chat"),
-        Binding("ctrl+c", "interrupt", "Quit", id="app.interrupt", show=False, tooltip="Twice: leave Medusa Chat"),
-        Binding(
-            "f1",
-            "help",
-            "Help",
-            id="app.help",
-            priority=True,
-            key_display="F1",
-            tooltip="Every key, and what the words mean",
-        ),
-        Binding(
-            "question_mark",
-            "help",
-            "Help",
-            id="app.question",
-            show=False,
-            tooltip="The same, where no text is being typed",
-        ),
-        Binding(
-            "ctrl+l",
-            "change_theme",
-            "Theme",
-            id="app.theme",
-            priority=True,
-            show=False,
-            tooltip="Choose how it looks; each theme is shown while you move",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = list(APP_BINDINGS)
 
     def __init__(
         self,
@@ -94,13 +64,16 @@ class MedusaChatApp(App[None]):
         prompt: str | None = None,
         theme: str | None = None,
         preset: Preset | None = None,
+        notice: str | None = None,
     ) -> None:
+        """`notice` is said at the start."""
         # Without colours only the terminal's own two are left, and reversing them marks what is chosen.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._engine = engine
         self._model = model
         self._prompt = prompt
         self._preset = preset
+        self._notice = notice
         self.look = Look(self, theme)
         self._interrupted = float("-inf")
         self.own_keys: Mapping[str, str] = {}
@@ -114,6 +87,8 @@ class MedusaChatApp(App[None]):
 
     def on_mount(self) -> None:
         self.look.start()
+        if self._notice is not None:
+            self.notify(self._notice, severity="warning", timeout=15)
         self.call_after_refresh(self._take_own_keys)
 
     def _take_own_keys(self) -> None:
@@ -202,37 +177,7 @@ class MedusaChatApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action with words of its own, so that no key has to be known."""
-        offered: set[str] = set()
-        for node, binding, enabled, tooltip in screen.active_bindings.values():
-            title = title_of(binding)
-            if binding.id is not None and enabled and not binding.id.startswith("app.") and title not in offered:
-                offered.add(title)
-                yield SystemCommand(
-                    title,
-                    tooltip or binding.tooltip,
-                    lambda action=binding.action, node=node: self.run_action(action, node),
-                    not binding.id.endswith(".back"),
-                )
-        if isinstance(screen, ChatScreen):
-            yield from screen.commands()
-        elif not screen.is_modal:
-            yield from self._commands_of_the_chat()
-        yield SystemCommand("Help", "Every key, and what the words mean", self.action_help)
-        yield SystemCommand(
-            "Theme", "Choose how it looks; each theme is shown while you move", self.action_change_theme
-        )
-        yield SystemCommand(
-            "Screenshot", "Save the screen as an SVG picture in the current folder", self._save_picture_soon
-        )
-        yield SystemCommand("Quit", "Leave Medusa Chat", self.action_quit)
-
-    def _commands_of_the_chat(self) -> Iterable[SystemCommand]:
-        """From another screen: they lead back there first."""
-        for binding in CHAT_BINDINGS:
-            if (binding.id or "").startswith("chat."):
-                yield SystemCommand(
-                    f"Chat: {title_of(binding)}", binding.tooltip, partial(self.in_the_chat, binding.action)
-                )
+        return commands(self, screen)
 
     @property
     def chat(self) -> ChatScreen:
@@ -251,7 +196,7 @@ class MedusaChatApp(App[None]):
         await self.to_the_chat()
         await self.run_action(action, self.chat)
 
-    def _save_picture_soon(self) -> None:
+    def save_picture_soon(self) -> None:
         """Once the palette has left the picture."""
         self.set_timer(0.1, self._save_picture)
 

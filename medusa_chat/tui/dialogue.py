@@ -7,18 +7,14 @@ from enum import Enum, auto
 
 from medusa_chat.chats.records import Conversation
 from medusa_chat.engine.errors import MedusaError
-from medusa_chat.engine.statistics import Tally
 from medusa_chat.host.messages import (
-    Adjust,
     Cancel,
     ChatMessage,
     Compare,
     Event,
     Failed,
     Finished,
-    Generate,
     Lane,
-    Load,
     Loaded,
     Pause,
     Progress,
@@ -27,6 +23,7 @@ from medusa_chat.host.messages import (
     StepTaken,
 )
 from medusa_chat.host.protocol import Engine
+from medusa_chat.tui.answering import Answering
 from medusa_chat.tui.branches import Branches
 from medusa_chat.tui.choices import Choices, possible
 from medusa_chat.tui.compare.running import Comparisons
@@ -34,9 +31,8 @@ from medusa_chat.tui.compare.state import Comparison
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.knobs import knob, why_unchanged
 from medusa_chat.tui.switching import Switch
-from medusa_chat.tui.turn import Turn, messages_of
-
-_LENGTHS_WITHOUT_HEADS = 5
+from medusa_chat.tui.talk import Talk
+from medusa_chat.tui.turn import Turn
 
 
 class Effect(Enum):
@@ -54,180 +50,143 @@ class Dialogue:
     """Turns events into state and wishes into requests. It knows no widget, so it can be tested without a screen."""
 
     def __init__(self, engine: Engine, model: str, journal: Journal) -> None:
-        self.branches = Branches()
-        self.turns: list[Turn] = []
-        """Of the branch that is shown; the model reads these and no others."""
-        self.system = ""
-        """What the model is told before everything else."""
-        self.choices = Choices()
-        self.loaded: Loaded | None = None
-        self.loading: Progress | None = Progress("starting the engine")
-        self.waiting = False
-        """The newest question is sent as soon as the model is ready."""
-        self.paused = False
+        self.talk = Talk(journal)
+        self.model = Switch(engine, model)
         self.comparisons = Comparisons(engine)
+        self.choices = Choices()
+        self.paused = False
+        """The running answer or comparison is held between two steps."""
+        self._answering = Answering(engine, journal, self.talk, self.model)
         self._engine = engine
         self._journal = journal
-        self._switch = Switch(Load(model))
-        self._answers = 0
+
+    # How things stand.
+
+    @property
+    def turns(self) -> list[Turn]:
+        """Of the branch that is shown."""
+        return self.talk.turns
 
     @property
     def current(self) -> Turn | None:
-        return self.turns[-1] if self.turns else None
+        return self.talk.current
 
     @property
     def busy(self) -> bool:
-        return self.current is not None and self.current.running
+        return self._answering.busy
 
     @property
-    def shown(self) -> Turn | None:
-        """The newest turn with a step: its figures stay until there are newer ones."""
-        return next((turn for turn in reversed(self.turns) if turn.tally.steps), None)
+    def waiting(self) -> bool:
+        """The newest question is sent as soon as the model is ready."""
+        return self._answering.waiting
+
+    @property
+    def loaded(self) -> Loaded | None:
+        return self.model.loaded
+
+    @property
+    def loading(self) -> Progress | None:
+        return self.model.loading
 
     @property
     def stage(self) -> Progress | None:
         """What is being waited for."""
         return self.loading or (self.current.stage if self.current is not None else None)
 
-    @property
-    def longest(self) -> int:
-        """The largest accepted length the loaded heads can reach: the scale of its pictures."""
-        return self.loaded.heads + 1 if self.loaded is not None and self.loaded.heads else _LENGTHS_WITHOUT_HEADS
-
-    def open(self) -> None:
-        """Have the model loaded."""
-        self._engine.send(self._switch.wanted)
-
-    def load(self, model: str, quantize: str = "auto") -> None:
-        """Another model, or another precision, in the place of the present one. A running answer ends first, what was
-        written of it and the conversation stay; a question that waits for a model is answered by this one."""
-        if not self.waiting:
-            self._engine.send(Cancel())
-        self._switch.ask(Load(model, quantize))
-        self.loading = Progress(f"loading {model}")
-        self._engine.send(self._switch.wanted)
-
-    @property
-    def trouble(self) -> str | None:
-        """Why the model asked for last is not loaded."""
-        return self._switch.trouble
+    # What the engine says.
 
     def drain(self) -> list[Event]:
         return self._engine.drain()
 
     def take(self, event: Event) -> Effect:
         """Fold one event. Late ones, of an answer that is no longer the newest, change nothing."""
-        turn = self.current
         if isinstance(event, Loaded):
-            self._take_loaded(event)
+            self.model.arrived(event)
+            self.choices = possible(self.choices, event)
+            self._answering.model_arrived(self.choices)
             return Effect.LOADED
         if self.comparisons.take(event):
             self.paused = self.paused and self.comparisons.running
             return Effect.NOTHING
         if isinstance(event, Progress):
-            if turn is not None and turn.running and not self.waiting and self.loading is None:
-                turn.take(event)
-            else:
-                self.loading = event
+            if not self._answering.take_progress(event):
+                self.model.loading = event
             return Effect.NOTHING
         if isinstance(event, Failed):
             return self._take_failed(event)
-        if turn is None or not turn.running or event.answer != turn.answer:
+        if not isinstance(event, StepTaken | Finished) or not self._answering.take(event, self.choices):
             return Effect.NOTHING
-        if not isinstance(event, StepTaken | Finished):
-            return Effect.NOTHING
-        turn.take(event)
-        if isinstance(event, StepTaken):
-            self._journal.take(event, self.choices, self.loaded)
-            return Effect.STEPPED
+        return Effect.STEPPED if isinstance(event, StepTaken) else self._ended()
+
+    def _take_failed(self, failed: Failed) -> Effect:
+        unloaded = failed.answer is None and (self.waiting or not self.busy)
+        if unloaded and self.model.fail(failed):
+            return Effect.FAILED
+        self.model.loading = None
+        if self._answering.take_failed(failed):
+            return self._ended()
+        return Effect.FAILED if failed.answer is None else Effect.NOTHING
+
+    def _ended(self) -> Effect:
         self.paused = False
-        self._journal.end(turn)
         return Effect.ENDED
 
-    def ask(self, question: str) -> Turn:
-        """A new turn at the end, sent at once or when the model is ready."""
-        turn = self._next(question.strip())
-        self._journal.ask(turn, self.current)
-        self.branches.append(turn)
-        return self._begin(turn)
+    # The model.
 
-    # Branches grow and are walked only while no answer runs.
+    def load(self, model: str, quantize: str = "auto") -> None:
+        """Another one, or another precision, in the place of the present one. A running answer ends first, what was
+        written of it and the conversation stay; a question that waits for a model is answered by this one."""
+        if not self.waiting:
+            self._engine.send(Cancel())
+        self.model.ask(model, quantize)
+
+    # Questions: sent at once or when the model is ready.
+
+    def ask(self, question: str) -> Turn:
+        return self._begin(self.talk.ask(question))
 
     def reword(self, old: Turn, question: str) -> Turn:
-        """Ask another wording of a question in its place; the old one and what followed stay on their branch."""
-        turn = self._next(question.strip())
-        place = self.turns.index(old)
-        self._journal.ask(turn, self.turns[place - 1] if place else None)
-        self.branches.reword(old, turn)
-        return self._begin(turn)
+        """See `Talk`; likewise below."""
+        return self._begin(self.talk.reword(old, question))
 
     def answer_again(self, old: Turn) -> Turn:
-        """Have the same question answered once more, in the place of the old answer."""
-        turn = self._next(old.question)
-        self._journal.ask_again(turn, old)
-        self.branches.answer_again(old, turn)
-        return self._begin(turn)
+        return self._begin(self.talk.answer_again(old))
 
-    def walk(self, turn: Turn, by: int, question: bool) -> Turn | None:
-        """Show a sibling of a question or answer; returns the turn that stands there now, None where there is none."""
-        there = self.branches.walk(turn, by, question)
-        if there is not None:
-            self.turns = self.branches.shown
-            self._journal.choose(self.turns[-1])
-        return there
+    def _begin(self, turn: Turn) -> Turn:
+        self.comparisons.stop()
+        self._answering.begin(self.choices)
+        return turn
 
     def stop(self) -> bool:
         """End the running answer; True when it has ended already because it had never been sent."""
-        turn = self.current
-        if turn is None or not turn.running:
-            return False
-        if not self.waiting:
-            self._engine.send(Cancel())
-            return False
-        self.waiting = False
-        turn.reason = "cancelled"
-        self._journal.end(turn)
-        return True
+        return self._answering.stop()
+
+    # Other conversations.
 
     def leave(self) -> None:
         """End a running answer, for what comes next is another conversation; what was written stays in this one."""
         self.stop()
-        if self.current is not None:
-            self._journal.end(self.current)
+        self._answering.save()
 
     def forget(self) -> None:
         """Start over."""
         self.leave()
-        self._journal.start()
-        self._take_up(Branches(), "")
+        self.talk.start()
 
     def go_on(self, conversation: Conversation, branches: Branches) -> None:
         """Continue an earlier conversation."""
         self.leave()
-        self._journal.go_on(conversation.id)
-        self._take_up(branches, conversation.system)
-
-    async def recall(self, conversation: int) -> tuple[Conversation, Branches]:
-        """What `go_on` needs of an earlier conversation.
-
-        Raises:
-            MedusaError: it cannot be read.
-        """
-        return await self._journal.recall(conversation)
-
-    def instruct(self, system: str) -> None:
-        """Another system prompt, from the next answer on."""
-        self.system = system.strip()
-        self._journal.instruct(self.system)
+        self.talk.go_on(conversation, branches)
 
     def close(self) -> None:
         """Nothing more is said or asked; what was said is saved."""
-        if self.current is not None:
-            self._journal.end(self.current)
+        self._answering.save()
         self._journal.close()
 
+    # Settings: a running answer takes them up with its next step.
+
     def change(self, id: str, by: int) -> str | None:
-        """Step a setting; a running answer takes it up with its next step. Returns why nothing changed, if so."""
+        """Step one; returns why nothing changed, if so."""
         changed = knob(id).turn(self.choices, by, self.loaded)
         if changed == self.choices:
             return why_unchanged(id, self.choices, self.loaded)
@@ -235,11 +194,11 @@ class Dialogue:
         return None
 
     def choose(self, choices: Choices) -> None:
-        """Other settings as a whole; a running answer takes them up with its next step."""
+        """Others as a whole."""
         adjusted = (choices.decoding, choices.sampling) != (self.choices.decoding, self.choices.sampling)
         self.choices = choices
-        if adjusted and self.busy and not self.waiting:
-            self._engine.send(Adjust(choices.decoding, choices.sampling))
+        if adjusted:
+            self._answering.adjust(choices)
 
     # Side by side.
 
@@ -252,22 +211,16 @@ class Dialogue:
         """
         if self.busy:
             raise MedusaError("Still answering: Esc stops it first.")
-        self._answers += 1
         self.paused = False
-        choices, loaded = self.choices, self.loaded
-        request = Compare(self._answers, tuple(messages), tuple(lanes), choices.sampling, choices.limits)
-        return self.comparisons.start(request, loaded.plain_ms if loaded is not None else None)
-
-    def messages_before(self, turn: Turn | None) -> tuple[ChatMessage, ...]:
-        """What the model has read before this turn's question; None: before the one that comes next."""
-        place = self.turns.index(turn) if turn is not None else len(self.turns)
-        return messages_of([*self.turns[:place], Turn(0, "")], self.system)[:-1]
+        choices, number = self.choices, self.talk.number()
+        request = Compare(number, tuple(messages), tuple(lanes), choices.sampling, choices.limits)
+        return self.comparisons.start(request, self.model.plain_ms)
 
     # The running answer or comparison, step by step.
 
     def pause(self) -> None:
         """Hold it after its present step."""
-        if (self.comparisons.running or (self.busy and not self.waiting)) and not self.paused:
+        if (self.comparisons.running or self._answering.under_way) and not self.paused:
             self.paused = True
             self._engine.send(Pause())
 
@@ -280,58 +233,3 @@ class Dialogue:
         if self.paused:
             self.paused = False
             self._engine.send(Resume())
-
-    def _take_loaded(self, loaded: Loaded) -> None:
-        self.loaded, self.loading = loaded, None
-        self._switch.arrived()
-        self.choices = possible(self.choices, loaded)
-        turn = self.current
-        if self.waiting:
-            self._send()
-        elif turn is not None and turn.running and not turn.tally.steps:
-            # The engine was restarted for this very answer: its plain step was measured anew.
-            turn.tally.plain_ms = loaded.plain_ms
-
-    def _take_failed(self, failed: Failed) -> Effect:
-        """A failure of no answer ends the turn that waits for the model, and leaves a running one alone."""
-        turn = self.current
-        unloaded = failed.answer is None and (self.waiting or not self.busy)
-        if unloaded and (old := self._switch.fail(failed)) is not None:
-            self.loading = Progress(f"loading {old.model} again")
-            self._engine.send(old)
-            return Effect.FAILED
-        self.loading = None
-        concerned = failed.answer is None if self.waiting else turn is not None and failed.answer == turn.answer
-        if turn is not None and turn.running and concerned:
-            self.waiting = self.paused = False
-            turn.take(failed)
-            self._journal.end(turn)
-            return Effect.ENDED
-        return Effect.FAILED if failed.answer is None else Effect.NOTHING
-
-    def _next(self, question: str) -> Turn:
-        self._answers += 1
-        return Turn(self._answers, question)
-
-    def _begin(self, turn: Turn) -> Turn:
-        self.comparisons.stop()
-        for other in self.branches.all:
-            if other.kept.answer is not None:
-                other.steps = []
-        self.turns = self.branches.shown
-        if self.loading is None:
-            self._send()
-        else:
-            self.waiting = True
-        return turn
-
-    def _take_up(self, branches: Branches, system: str) -> None:
-        self.branches, self.turns, self.system = branches, branches.shown, system
-
-    def _send(self) -> None:
-        turn = self.turns[-1]
-        self.waiting = False
-        turn.tally = Tally(plain_ms=self.loaded.plain_ms if self.loaded is not None else None)
-        messages = messages_of(self.turns, self.system)
-        choices = self.choices
-        self._engine.send(Generate(turn.answer, messages, choices.sampling, choices.decoding, choices.limits))

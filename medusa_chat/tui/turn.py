@@ -54,7 +54,7 @@ class Turn:
     answers: tuple[int, int] = (1, 1)
     """The answer's, likewise."""
     steps: list[StepRecord] = field(default_factory=list)
-    """Of the newest answer; older ones have theirs on disk alone (`Dialogue.steps_of`)."""
+    """Of the newest answer; older ones have theirs on disk alone (`Journal.steps`)."""
     _first_ms: float = 0.0
     _pieces: list[str] = field(default_factory=list)
     _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from doubles.scripted_engine import ScriptedEngine
 from doubles.waiting import PatientPilot, until
 from textual.command import CommandList, CommandPalette
+from textual.notifications import Notification
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -15,7 +16,7 @@ from medusa_chat.host.messages import Generate
 from medusa_chat.tui.app import MedusaChatApp
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import Composer
-from medusa_chat.tui.chat.conversation_list import Conversations
+from medusa_chat.tui.chat.conversation_lines import Conversations
 from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.screen import ChatScreen
 
@@ -31,6 +32,18 @@ class Chat:
     app: MedusaChatApp
     engine: ScriptedEngine
     pilot: PatientPilot
+    toasts: list[str] = field(default_factory=list)
+    """All there were: on a slow machine one may be gone before it is looked for."""
+
+    def __post_init__(self) -> None:
+        self.toasts += [notification.message for notification in self.app._notifications]
+        add = self.app._notifications.add
+
+        def noted(notification: Notification) -> None:
+            self.toasts.append(notification.message)
+            add(notification)
+
+        self.app._notifications.add = noted
 
     @property
     def screen(self) -> ChatScreen:
@@ -50,9 +63,6 @@ class Chat:
     def answer_source(self) -> str:
         return self.answer.query_one(LiveText).tail
 
-    @property
-    def toasts(self) -> list[str]:
-        return [notification.message for notification in self.app._notifications]
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Let the app work until something holds; the test fails when it never does."""

@@ -15,7 +15,7 @@ from medusa_chat.chats import conversations, messages
 from medusa_chat.chats.database import Database
 from medusa_chat.settings.paths import chats_file
 from medusa_chat.tui.chat import conversation_list, help_text
-from medusa_chat.tui.chat.conversation_list import Conversations
+from medusa_chat.tui.chat.conversation_lines import Conversations
 
 NOW = datetime(2026, 5, 20, 12)
 TITLES = (

@@ -13,7 +13,8 @@ from medusa_chat.chats import conversations, messages
 from medusa_chat.chats.database import Database
 from medusa_chat.settings.paths import chats_file
 from medusa_chat.tui.chat.answer import AnswerView
-from medusa_chat.tui.chat.conversation_list import ConversationList, Conversations
+from medusa_chat.tui.chat.conversation_lines import Conversations
+from medusa_chat.tui.chat.conversation_list import ConversationList
 from medusa_chat.tui.chat.conversation_rows import group
 from medusa_chat.tui.chat.conversations import ConversationsScreen
 from medusa_chat.tui.chat.import_prompt import ImportPrompt

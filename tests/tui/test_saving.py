@@ -132,7 +132,7 @@ async def test_earlier_conversations_are_there_at_the_next_start(open_chat):
         await pick(chat)
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.screen.query(AnswerView) and chat.answer.turn.text == TEXT)
-        assert chat.screen.dialogue.shown.tally.tokens == chat.answer.turn.tally.tokens > 0
+        assert chat.screen.dialogue.talk.shown.tally.tokens == chat.answer.turn.tally.tokens > 0
 
 
 async def test_what_a_crash_left_is_marked_and_can_be_continued(open_chat):

@@ -70,16 +70,16 @@ async def test_escape_leaves_it_and_blank_words_take_it_away(open_chat):
     async with open_chat("One.") as chat:
         await instruct(chat, "Be short.")
         await instruct(chat, "Be long.", key="escape")
-        assert chat.screen.dialogue.system == "Be short."
+        assert chat.screen.dialogue.talk.system == "Be short."
         await instruct(chat, " \n ")
-        assert chat.screen.dialogue.system == ""
+        assert chat.screen.dialogue.talk.system == ""
         assert not chat.screen.query_one(SystemLine).display
 
 
 async def test_enter_keeps_and_ctrl_j_makes_lines_and_a_click_opens_it(open_chat):
     async with open_chat("One.") as chat:
         await chat.pilot.press("alt+s", "a", "ctrl+j", "b", "enter")
-        await chat.until(lambda: chat.screen.dialogue.system == "a\nb")
+        await chat.until(lambda: chat.screen.dialogue.talk.system == "a\nb")
         await chat.until(lambda: chat.app.screen is chat.screen)
         await chat.click(chat.screen.query_one(SystemLine))
         await chat.until(lambda: isinstance(chat.app.screen, SystemEditor))

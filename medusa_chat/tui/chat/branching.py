@@ -72,7 +72,7 @@ class BranchingScreen(ReadingScreen):
         if self._refused():
             return
         asked = isinstance(view, QuestionView)
-        there = self.dialogue.walk(view.turn, by, asked)
+        there = self.dialogue.talk.walk(view.turn, by, asked)
         if there is None:
             self.notify("There is no further one in this direction.", timeout=3)
             return

@@ -41,7 +41,7 @@ class OpeningScreen(BranchingScreen):
     async def open(self, conversation: int) -> None:
         self.dialogue.leave()
         try:
-            about, branches = await self.dialogue.recall(conversation)
+            about, branches = await self.dialogue.talk.recall(conversation)
         except MedusaError as error:
             self.notify(str(error), severity="error")
         else:
@@ -110,11 +110,11 @@ class OpeningScreen(BranchingScreen):
     # What the model is told first.
 
     def action_system(self) -> None:
-        self.app.push_screen(SystemEditor(self.dialogue.system), self._instruct)
+        self.app.push_screen(SystemEditor(self.dialogue.talk.system), self._instruct)
 
     def _instruct(self, system: str | None) -> None:
-        if system is not None and system != self.dialogue.system:
-            self.dialogue.instruct(system)
+        if system is not None and system != self.dialogue.talk.system:
+            self.dialogue.talk.instruct(system)
             self.query_one(SystemLine).show(system)
 
     def commands(self) -> Iterable[SystemCommand]:

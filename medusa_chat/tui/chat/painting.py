@@ -85,12 +85,12 @@ class PaintedScreen(Screen[None]):
 
     def _paint_figures(self) -> None:
         if self.shows("medusa"):
-            self.query_one(MedusaPanel).show_figures(self.dialogue.shown, self.dialogue.longest)
+            self.query_one(MedusaPanel).show_figures(self.dialogue.talk.shown, self.dialogue.model.longest)
 
     def _paint_tree(self) -> None:
         self._tree_dirty = False
         if self.shows("medusa"):
-            turn = self.dialogue.shown
+            turn = self.dialogue.talk.shown
             self.query_one(MedusaPanel).show_tree(turn.last if turn is not None else None)
 
     def _show_status(self) -> None:
@@ -102,7 +102,7 @@ class PaintedScreen(Screen[None]):
                 paused=dialogue.busy and dialogue.paused,
                 behind=not transcript.following,
                 new_lines=transcript.new_lines,
-                summary=None if panel else summary(dialogue.shown, dialogue.choices, dialogue.longest),
+                summary=None if panel else summary(dialogue.talk.shown, dialogue.choices, dialogue.model.longest),
                 beat=self._ticks // BEAT_EVERY if stage is not None else 0,
             )
         )

@@ -50,6 +50,23 @@ class ReadingScreen(PaintedScreen):
             transcript.action_move_to(-1)
             transcript.focus(scroll_visible=False)
 
+    # Further up and down.
+
+    async def action_earlier(self) -> None:
+        if not await self.query_one(Transcript).show_earlier():
+            self.notify("This is all there is: the conversation begins here.", timeout=4)
+
+    async def action_page(self, by: int) -> None:
+        transcript = self.query_one(Transcript)
+        if by < 0:
+            if transcript.scroll_y > 0 or not await transcript.show_earlier():
+                transcript.scroll_page_up(animate=False)
+        else:
+            transcript.scroll_page_down(animate=False)
+
+    def action_follow(self) -> None:
+        self.query_one(Transcript).anchor()
+
     @on(Transcript.Copied)
     def _on_copied(self, event: Transcript.Copied) -> None:
         if not event.text:

@@ -24,6 +24,7 @@ from medusa_chat.tui.chat.system_prompt import SystemLine
 from medusa_chat.tui.chat.token_screen import TokenScreen
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.chat.welcome import Welcome
+from medusa_chat.tui.compare.opening import open_compare
 from medusa_chat.tui.dialogue import Dialogue, Effect
 from medusa_chat.tui.journal import Journal
 from medusa_chat.tui.key_line import KeyLine
@@ -85,7 +86,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._begun = True
         self.refresh_bindings()
         await self.recall()
-        self.dialogue.open()
+        self.dialogue.model.open()
         self._journal.open()
         self.query_one(Sidebar).look_again()
         self.set_interval(DRAIN_SECONDS, self._tick)
@@ -126,7 +127,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         elif effect is Effect.LOADED:
             self._show_loaded()
         elif effect is Effect.FAILED and isinstance(event, Failed):
-            trouble = None if self.dialogue.busy else self.dialogue.trouble
+            trouble = None if self.dialogue.busy else self.dialogue.model.trouble
             await self.query_one(Transcript).tell(trouble or event.advice)
 
     def _show_loaded(self) -> None:
@@ -203,7 +204,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._view = None
         while self.query_one(QueuedPrompts).prompts:
             self.query_one(Composer).give_back(self.query_one(QueuedPrompts).last())
-        await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns, self.dialogue.system)
+        await self.query_one(Transcript).start(Welcome(self.dialogue.loaded), turns, self.dialogue.talk.system)
         self.keep_token_view()
         self.query_one(Composer).hint(READY)
         self._paint()
@@ -242,27 +243,6 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
 
     def action_compare(self) -> None:
         """Over the question under the cursor, else over what stands in the composer, else over the last question."""
-        if self.dialogue.busy:
-            self.notify("Still answering: Esc stops it first.", timeout=4)
-            return
-        from medusa_chat.tui.compare.screen import CompareScreen
-
         written = self.query_one(Composer).text.strip()
         turn = self.chosen if self.marked is not None or not written else None
-        prompt = turn.question if turn is not None else written
-        self.app.push_screen(CompareScreen(self.dialogue, self.dialogue.messages_before(turn), prompt))
-
-    async def action_earlier(self) -> None:
-        if not await self.query_one(Transcript).show_earlier():
-            self.notify("This is all there is: the conversation begins here.", timeout=4)
-
-    async def action_page(self, by: int) -> None:
-        transcript = self.query_one(Transcript)
-        if by < 0:
-            if transcript.scroll_y > 0 or not await transcript.show_earlier():
-                transcript.scroll_page_up(animate=False)
-        else:
-            transcript.scroll_page_down(animate=False)
-
-    def action_follow(self) -> None:
-        self.query_one(Transcript).anchor()
+        open_compare(self.app, self.dialogue, turn, written)

@@ -9,7 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from medusa_chat.tui.chat.conversation_list import ConversationList, Conversations
+from medusa_chat.tui.chat.conversation_lines import Conversations
+from medusa_chat.tui.chat.conversation_list import ConversationList
 from medusa_chat.tui.shelf import Shelf
 
 

@@ -98,7 +98,7 @@ class InspectorScreen(SupposingScreen):
         inspection, step = self.inspection, self.inspection.step
         self.query_one("#where", Static).update(_where(inspection))
         lengths = [len(each.tokens) for each in inspection.steps]
-        self.query_one(Scrubber).show(lengths, inspection.place, max(self._dialogue.longest, *lengths, 1))
+        self.query_one(Scrubber).show(lengths, inspection.place, max(self._dialogue.model.longest, *lengths, 1))
         self.query_one(Passage).show(inspection.said)
         self.set_class(step is None, "-empty")
         if step is None:

@@ -17,6 +17,7 @@ from medusa_chat.catalog.size import size
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.tui.chat.status import Status, StatusLine
 from medusa_chat.tui.dialogue import Dialogue
+from medusa_chat.tui.first_model import prefer_model
 from medusa_chat.tui.key_line import KeyLine
 from medusa_chat.tui.models.about import about
 from medusa_chat.tui.models.about_view import AboutModel, Details
@@ -124,11 +125,20 @@ class ModelsView(Screen[None]):
         if self._loading is None or dialogue.loading is not None:
             return
         name, self._loading = self._loading, None
-        if dialogue.trouble is not None:
-            self._problems[name] = dialogue.trouble
+        if dialogue.model.trouble is not None:
+            self._problems[name] = dialogue.model.trouble
         elif dialogue.loaded is not None:
             self.notify(f"{dialogue.loaded.model} is loaded, {dialogue.loaded.precision}.")
+            self._remember(name)
         self.action_look()
+
+    @work(thread=True, group="remember")
+    def _remember(self, name: str) -> None:
+        """The next start opens with it."""
+        try:
+            prefer_model(name)
+        except MedusaError as error:
+            self.app.call_from_thread(self._tell, str(error))
 
     def _paint(self) -> None:
         """Redraws what changed."""

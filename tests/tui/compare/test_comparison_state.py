@@ -119,7 +119,7 @@ def test_text_held_back_until_the_end_is_not_lost():
 
 def dialogue(engine: ScriptedEngine) -> Dialogue:
     made = Dialogue(engine, "tiny", Journal())
-    made.open()
+    made.model.open()
     take_all(made)
     return made
 
@@ -225,9 +225,9 @@ def test_what_was_said_before_a_turn():
         engine.play()
         take_all(made)
     said = [ChatMessage("user", "And of France?"), ChatMessage("assistant", "Paris.")]
-    assert made.messages_before(made.turns[0]) == ()
-    assert list(made.messages_before(made.turns[1])) == said
-    assert list(made.messages_before(None))[2:] == [
+    assert made.talk.before(made.turns[0]) == ()
+    assert list(made.talk.before(made.turns[1])) == said
+    assert list(made.talk.before(None))[2:] == [
         ChatMessage("user", "And of Spain?"),
         ChatMessage("assistant", "Madrid."),
     ]

@@ -14,7 +14,7 @@ from medusa_chat.chats.database import Database
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.settings.learning import Learning, learning, prefer_learning
 from medusa_chat.settings.paths import chats_file
-from medusa_chat.tui.chat.conversation_list import Conversations
+from medusa_chat.tui.chat.conversation_lines import Conversations
 from medusa_chat.tui.learning import idleness, pupil, screen_part
 from medusa_chat.tui.learning.knowledge import LESSONS
 from medusa_chat.tui.settings.learning_rows import LearningRow

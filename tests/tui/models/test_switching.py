@@ -65,7 +65,7 @@ async def test_where_a_model_cannot_be_loaded_the_one_before_comes_back(open_cha
         await chat.until(lambda: chat.engine.sent(Load)[-1] == Load("tiny"))
         await chat.sees("Until then tiny is loaded again.", ".problem")
         await chat.until(lambda: chat.screen.dialogue.loading is None)
-        assert chat.screen.dialogue.trouble.startswith(NO_MEMORY.advice)
+        assert chat.screen.dialogue.model.trouble.startswith(NO_MEMORY.advice)
         await chat.ask()
         await chat.finish()
         assert chat.answer_source == "Paris."
