@@ -28,7 +28,7 @@ COMMANDS = {
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Without a command the chat opens.",
 )
-@click.option("--model", metavar="NAME", help="Model card or folder to chat with.")
+@click.option("--model", metavar="NAME", help="Model card or folder to chat with, instead of the one chosen last.")
 @click.option("--prompt", metavar="TEXT", help="Send this first.")
 @click.option("--theme", metavar="NAME", help="Colours of the screen.")
 @click.option("--preset", metavar="NAME", help="Settings to start with, by name.")
@@ -50,9 +50,8 @@ def open_app(model: str | None, prompt: str | None, theme: str | None, preset: s
     Raises:
         MedusaError: stdin or stdout is no terminal, or there is no such preset.
     """
-    from medusa_chat.catalog import DEFAULT_MODEL
     from medusa_chat.settings.presets import all_presets
     from medusa_chat.tui.launch import launch
 
     start_with = None if preset is None else all_presets().find(preset)
-    launch(model=model or DEFAULT_MODEL, prompt=prompt, theme=theme, preset=start_with)
+    launch(model=model, prompt=prompt, theme=theme, preset=start_with)

@@ -8,8 +8,10 @@ from medusa_chat.engine.errors import MedusaError
 from medusa_chat.settings.presets import Preset
 
 
-def launch(model: str, prompt: str | None = None, theme: str | None = None, preset: Preset | None = None) -> None:
-    """Run the app until the person leaves it.
+def launch(
+    model: str | None = None, prompt: str | None = None, theme: str | None = None, preset: Preset | None = None
+) -> None:
+    """Run the app until the person leaves it; without a model, with the one that was chosen last.
 
     Raises:
         MedusaError: there is no terminal to draw on.
@@ -19,10 +21,12 @@ def launch(model: str, prompt: str | None = None, theme: str | None = None, pres
 
     from medusa_chat.host.client import EngineClient
     from medusa_chat.tui.app import MedusaChatApp
+    from medusa_chat.tui.first_model import first_model
     from medusa_chat.tui.garbage import search_rarely
 
+    named, notice = (model, None) if model is not None else first_model()
     engine = EngineClient()
-    app = MedusaChatApp(engine, model, prompt, theme, preset)
+    app = MedusaChatApp(engine, named, prompt, theme, preset, notice)
     search_rarely()
     try:
         app.run()
