@@ -63,7 +63,6 @@ class Chat:
     def answer_source(self) -> str:
         return self.answer.query_one(LiveText).tail
 
-
     async def until(self, condition: Callable[[], object]) -> None:
         """Let the app work until something holds; the test fails when it never does."""
         await until(self.pilot, condition)
