@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
 
@@ -46,9 +45,8 @@ def test_a_program_that_ends_is_not_waited_for():
     terminal = Terminal([sys.executable, "-c", ECHO], {}, "lines=40")
     try:
         assert terminal.start(30.0) is not None
-        began = time.monotonic()
-        assert terminal.press("q", "never", 60.0) is None
-        assert time.monotonic() - began < 30.0
+        # Longer than a test may take.
+        assert terminal.press("q", "never", 3_600.0) is None
         assert not terminal.running
     finally:
         terminal.close()
