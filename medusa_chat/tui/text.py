@@ -25,6 +25,15 @@ def fitted(text: str, cells: int) -> str:
     return set_cell_size(text, cells - 1) + "…" if cells > 0 else ""
 
 
+FRAME = 6
+"""Cells of a box's lower border that its words cannot have."""
+
+
+def that_fits(cells: int, *wordings: str) -> str:
+    """The first that has room; the last where none has."""
+    return next((words for words in wordings if cell_len(words) <= cells), wordings[-1])
+
+
 def figure(value: float | None, decimals: int = 2) -> str:
     """A measured number, or a dash where nothing was measured."""
     return "–" if value is None else f"{value:.{decimals}f}"

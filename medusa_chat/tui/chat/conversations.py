@@ -15,6 +15,7 @@ from textual.widgets import Input
 from medusa_chat.tui.chat.conversation_list import ConversationList
 from medusa_chat.tui.key_line import KeyLine
 from medusa_chat.tui.shelf import Shelf
+from medusa_chat.tui.text import FRAME, that_fits
 
 
 class ConversationsScreen(ModalScreen["int | None"]):
@@ -30,9 +31,7 @@ class ConversationsScreen(ModalScreen["int | None"]):
         self._list = ConversationList(shelf, leave, grouped=False)
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="conversations") as page:
-            page.border_title = "Conversations"
-            page.border_subtitle = "enter opens · ctrl+d deletes · tab: more · esc closes"
+        with _Page(id="conversations"):
             yield self._list
         yield KeyLine()
 
@@ -43,3 +42,14 @@ class ConversationsScreen(ModalScreen["int | None"]):
     @on(ConversationList.Chosen)
     def _on_chosen(self, event: ConversationList.Chosen) -> None:
         self.dismiss(event.conversation)
+
+
+class _Page(Vertical):
+    BORDER_TITLE = "Conversations"
+
+    def on_resize(self) -> None:
+        self.border_subtitle = that_fits(
+            self.outer_size.width - FRAME,
+            "enter opens · ctrl+d deletes · tab: more · esc closes",
+            "enter opens · esc closes",
+        )

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.text import MUTED
+from medusa_chat.tui.text import FRAME, MUTED, that_fits
 
 _NEW_LINES = ("ctrl+j", "shift+enter", "alt+enter")
 
@@ -48,13 +48,20 @@ class SystemEditor(ModalScreen["str | None"]):
     def compose(self) -> ComposeResult:
         box = _Box(self._system, id="system", soft_wrap=True, compact=True, placeholder="You are a helpful assistant.")
         box.border_title = "System prompt"
-        box.border_subtitle = "enter keeps it for the answers to come · ctrl+j new line · esc cancels"
         box.move_cursor(box.document.end)
         yield box
 
 
 class _Box(TextArea):
     """Enter keeps, as it sends in the chat."""
+
+    def on_resize(self) -> None:
+        self.border_subtitle = that_fits(
+            self.outer_size.width - FRAME,
+            "enter keeps it for the answers to come · ctrl+j new line · esc cancels",
+            "enter keeps · ctrl+j new line · esc cancels",
+            "enter keeps · esc cancels",
+        )
 
     def on_key(self, event: Key) -> None:
         if event.key == "enter":

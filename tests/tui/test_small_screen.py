@@ -1,0 +1,39 @@
+"""On the smallest screen words are left out, but none is cut."""
+
+from __future__ import annotations
+
+import pytest
+from textual.screen import ModalScreen
+
+
+@pytest.mark.parametrize(
+    ("key", "at_40", "at_120"),
+    [
+        (
+            "alt+s",
+            " enter keeps · esc cancels ",
+            " enter keeps it for the answers to come · ctrl+j new line · esc cancels ",
+        ),
+        ("ctrl+o", " enter opens · esc closes ", " enter opens · ctrl+d deletes · tab: more · esc closes "),
+        ("ctrl+l", " enter keeps · esc goes back ", " enter keeps · esc goes back "),
+    ],
+)
+async def test_the_words_on_a_frame_fit_it(open_chat, key, at_40, at_120):
+    async with open_chat(size=(40, 12)) as chat:
+        await chat.pilot.press(key)
+        await chat.until(lambda: isinstance(chat.app.screen, ModalScreen))
+        await chat.until(lambda: at_40 in whole(chat))
+        await chat.pilot.resize_terminal(120, 40)
+        await chat.until(lambda: at_120 in whole(chat))
+
+
+async def test_a_theme_takes_one_row(open_chat):
+    async with open_chat(size=(40, 12)) as chat:
+        await chat.pilot.press("ctrl+l")
+        await chat.until(lambda: "medusa-dark" in whole(chat))
+        rows = [row for row in whole(chat).split("\n") if "■" in row]
+        assert all("-" in row or "ember" in row or "fjord" in row or "paper" in row for row in rows)
+
+
+def whole(chat) -> str:
+    return "\n".join(strip.text for strip in chat.app.screen._compositor.render_strips())
