@@ -54,7 +54,6 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._prompt = prompt
         self._view: AnswerView | None = None
         self._dirty = False
-        self._was_busy = False
         self._begun = False
 
     @property
@@ -100,9 +99,6 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
 
     async def _tick(self) -> None:
         self._ticks += 1
-        if self.dialogue.busy != self._was_busy:
-            self._was_busy = self.dialogue.busy
-            self.refresh_bindings()
         for event in self.dialogue.drain():
             await self._react(event)
         if self._dirty and self._ticks % PAINT_EVERY == 0:
@@ -140,6 +136,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._dirty = True
 
     async def _end_turn(self) -> None:
+        self.refresh_bindings()
         self._dirty = self._view is not None and not await self._view.draw()
         self._paint()
         composer, turn = self.query_one(Composer), self.dialogue.current
@@ -169,6 +166,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         await self.grow(self.dialogue.ask(question))
 
     async def grow(self, turn: Turn) -> None:
+        self.refresh_bindings()
         self._view = await self.query_one(Transcript).add(turn)
         self.query_one(Sidebar).look_again()
         self.keep_token_view()
@@ -201,6 +199,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
     async def show(self, turns: Sequence[Turn]) -> None:
         """Another conversation than before."""
         self.end_editing()
+        self.refresh_bindings()
         self._view = None
         while self.query_one(QueuedPrompts).prompts:
             self.query_one(Composer).give_back(self.query_one(QueuedPrompts).last())
