@@ -2,41 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer
 from textual.widgets._footer import FooterKey, FooterLabel, KeyGroup
 
+from medusa_chat.tui.garbage import let_go
+from medusa_chat.tui.key_parts import Part, parts_of
+
 _STAY = ("help", "command_palette", "app.command_palette")
 
 
 class KeyLine(Footer):
-    """Textual's footer, but it makes its keys anew only when they are others, and lets go of the old ones.
+    """Textual's footer, but of its keys only those are made and taken away that were not there or are there no more.
 
-    A screen asks for that whenever something began, ended or got the focus. Each time it is twenty widgets, and the
-    footer would keep all it ever had: the new ones watch it. What does not fit is left out from the end, never cut; how
-    one gets out (with Esc, or else for good), gets help and finds all the rest stays.
+    A screen asks for that whenever something began, ended or got the focus. Twenty new widgets each time are a pause one
+    can see, and as many old ones for Python's search for garbage. What does not fit is left out from the end, never cut;
+    how one gets out (with Esc, or else for good), gets help and finds all the rest stays.
     """
 
-    _made: tuple[tuple[Binding, bool, str], ...] | None = None
-    """What the keys were made from."""
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: dict[Part, list[Widget]] = {}
+        """From left to right, with what was made of each."""
 
     def compose(self) -> ComposeResult:
-        self._made = self._wanted()
-        yield from super().compose()
+        """Nothing, until the screen tells which keys there are."""
+        yield from ()
 
     def bindings_changed(self, screen: Screen[object]) -> None:
-        if not self._bindings_ready or self._wanted() != self._made:
+        if not self._bindings_ready or self._wanted() != list(self._shown):
             super().bindings_changed(screen)
 
     async def recompose(self) -> None:
-        await super().recompose()
-        # Telling those who watch a value is when the ones that are gone are forgotten.
-        self.mutate_reactive(Footer.compact)
-        self._fit()
+        if self.is_attached and not self._pruning:
+            async with self.batch():
+                await self._exchange(self._wanted())
+            self._fit()
+
+    async def _exchange(self, wanted: Sequence[Part]) -> None:
+        kept = [part for part in self._shown if part in wanted]
+        if kept != [part for part in wanted if part in self._shown]:
+            kept = []  # they stand in another order now
+        old, self._shown = self._shown, {}
+        await let_go([widget for part, made in old.items() if part not in kept for widget in made])
+        new: list[Widget] = []
+        for part in wanted:
+            if part not in kept:
+                self._shown[part] = part.made(self.app.get_key_display)
+                new += self._shown[part]
+                continue
+            self._shown[part] = old[part]
+            if new:
+                await self.mount_all(new, before=old[part][0])
+                new = []
+        if new:
+            await self.mount_all(new)
 
     def on_resize(self) -> None:
         self._fit()
@@ -55,10 +80,8 @@ class KeyLine(Footer):
             dropped = isinstance(part, FooterLabel) and not part.display
             taken -= 0 if part.display else _cells(part)
 
-    def _wanted(self) -> tuple[tuple[Binding, bool, str], ...]:
-        palette = self.app.COMMAND_PALETTE_BINDING
-        active = self.screen.active_bindings
-        return tuple(entry[1:] for key, entry in active.items() if entry.binding.show or key == palette)
+    def _wanted(self) -> list[Part]:
+        return parts_of(self.screen.active_bindings, self.app.COMMAND_PALETTE_BINDING)
 
 
 def _cells(part: Widget) -> int:

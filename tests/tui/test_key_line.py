@@ -70,8 +70,49 @@ async def test_old_keys_are_let_go():
             await pilot.press(key)
             await pilot.pause()
         gc.collect()
+        alive = {key for each in gone if (key := each()) is not None}
         # The last ones may still be on somebody's stack.
-        assert sum(each() is not None for each in gone) <= 2 * len(keys(pilot.app))
+        assert len(alive) <= 2 * len(keys(pilot.app))
+
+
+async def test_keys_that_still_apply_are_kept_in_their_place():
+    class Between(KeyedApp, inherit_bindings=False):
+        BINDINGS: ClassVar[list[BindingType]] = [Binding("z", "first", "First"), *KeyedApp.BINDINGS]
+
+        def action_first(self) -> None: ...
+
+    async with Between().run_test() as pilot:
+        await pilot.pause()
+        first, on, *rest = keys(pilot.app)
+        await pilot.press("a")
+        await pilot.pause()
+        assert [key.description for key in keys(pilot.app)][:2] == ["First", "Off"]
+        assert [keys(pilot.app)[0], *keys(pilot.app)[2:]] == [first, *rest]
+        await pilot.press("b")
+        await pilot.pause()
+        assert [key.description for key in keys(pilot.app)][:2] == ["First", "On"]
+        assert on not in keys(pilot.app)
+
+
+async def test_keys_in_a_group_have_their_words_behind_them():
+    class Grouped(App[None]):
+        walk = Binding.Group("Walk", compact=True)
+        BINDINGS: ClassVar[list[BindingType]] = [
+            Binding("j", "down", "Down", group=walk), Binding("k", "up", "Up", group=walk), Binding("x", "do", "Do"),
+        ]  # fmt: skip
+
+        def compose(self) -> ComposeResult:
+            yield KeyLine()
+
+        def action_down(self) -> None: ...
+        def action_up(self) -> None: ...
+        def action_do(self) -> None: ...
+
+    async with Grouped().run_test() as pilot:
+        await pilot.pause()
+        group, label, *_ = pilot.app.query_one(KeyLine).children
+        assert [key.key for key in group.query(FooterKey)] == ["j", "k"]
+        assert str(label.render()) == "Walk"
 
 
 class CrowdedApp(App[None]):
