@@ -53,6 +53,8 @@ class Transcript(VerticalScroll, can_focus=True):
         """Further up, not mounted."""
         self._bottom = 0
         """What `max_scroll_y` was when the newest line was last in view."""
+        self._barred = 0.0
+        """What `scroll_y` was when the scroll bar was last drawn anew."""
         self._code: tuple[MessageView | None, int] = (None, 0)
         """The message code was copied from last, and which of its blocks comes next."""
 
@@ -76,6 +78,10 @@ class Transcript(VerticalScroll, can_focus=True):
             self.anchor(over)
             if not over:
                 self.scroll_home(animate=False, immediate=True)
+        if self.scroll_y != self._barred:
+            # Textual moves an anchored view without drawing its bar anew.
+            self._barred = self.scroll_y
+            self.vertical_scrollbar.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """A released anchor takes hold again near the bottom: the exact last row keeps moving while text streams."""

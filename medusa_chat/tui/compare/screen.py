@@ -120,6 +120,7 @@ class CompareScreen(RaceScreen):
         except MedusaError as error:
             self.notify(str(error), severity="warning")
             return
+        self.refresh_bindings()
         self._to_lanes()
 
     @on(PromptField.Left)
