@@ -179,6 +179,12 @@ class MedusaChatApp(App[None]):
         """Every action with words of its own, so that no key has to be known."""
         return commands(self, screen)
 
+    async def _shutdown(self) -> None:
+        """What is still being read is not waited for: it would come back to widgets that are gone. (Textual cancels a
+        widget's work only after it has taken away what stands in it.)"""
+        self.workers.cancel_all()
+        await super()._shutdown()
+
     @property
     def chat(self) -> ChatScreen:
         """At the bottom of all screens."""
