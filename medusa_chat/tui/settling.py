@@ -36,7 +36,8 @@ def settled(text: str) -> Cut | None:
     lines = text.splitlines(keepends=True)
     last, start = blocks[-1], blocks[-1].map[0]
     if last.type == "fence" and len(lines) - start > MOST_FENCE_LINES:
-        return _in_fence(lines, start, last)
+        closed = lines[blocks[-1].map[1] - 1].strip().startswith(last.markup)
+        return None if closed else _in_fence(lines, start, last)
     if len(text) <= MOST_CHARACTERS or not start:
         return None
     return Cut("".join(lines[:start]), "".join(lines[start:]))
@@ -45,8 +46,6 @@ def settled(text: str) -> Cut | None:
 def _in_fence(lines: list[str], start: int, fence: Token) -> Cut | None:
     """The fence is closed behind its last whole line and opened again before the rest; lines without words, which are
     not shown where they end the block, are left to the rest."""
-    if lines[-1].strip().startswith(fence.markup):
-        return None
     opening, place = lines[start], len(lines) - 1
     while place > start + 1 and not lines[place - 1].strip():
         place -= 1

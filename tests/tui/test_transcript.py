@@ -170,6 +170,12 @@ def test_settling_loses_nothing_and_keeps_what_may_change_short(blocks, most, ra
     assert words == expected
 
 
+def test_a_long_fence_that_is_closed_is_not_opened_again():
+    fence = "```py\n" + "\n".join(f"line {i}" for i in range(100)) + "\n```"
+    for behind in ("", "\n", "\n\n", "\n  \n"):
+        assert settled(f"Before.\n\n{fence}{behind}") is None
+
+
 async def test_a_long_answer_streams_whole_and_stays_cheap(open_chat):
     fence = "```python\n" + "\n".join(f"value_{number} = {number}" for number in range(200)) + "\n```"
     text = "\n\n".join(
