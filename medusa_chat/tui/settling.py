@@ -31,12 +31,12 @@ def settled(text: str) -> Cut | None:
     blocks = [
         token for token in parser().parse(text) if token.level == 0 and token.map is not None and token.nesting >= 0
     ]
-    if not blocks or blocks[-1].map is None:
+    if not blocks or (place := blocks[-1].map) is None:
         return None
     lines = text.splitlines(keepends=True)
-    last, start = blocks[-1], blocks[-1].map[0]
+    last, (start, end) = blocks[-1], place
     if last.type == "fence" and len(lines) - start > MOST_FENCE_LINES:
-        closed = lines[blocks[-1].map[1] - 1].strip().startswith(last.markup)
+        closed = lines[end - 1].strip().startswith(last.markup)
         return None if closed else _in_fence(lines, start, last)
     if len(text) <= MOST_CHARACTERS or not start:
         return None
