@@ -155,8 +155,11 @@ class MedusaChatApp(App[None]):
         markup: bool = False,
     ) -> None:
         """As in Textual, but always plain text, though widgets ask for markup unless told otherwise: brackets and
-        escapes in an error's words are shown."""
-        super().notify(harmless(message), title=title, severity=severity, timeout=timeout, markup=False)
+        escapes in an error's words are shown. What is said once more takes the place of what was said before."""
+        said = harmless(message)
+        for shown in [each for each in self._notifications if (each.message, each.title) == (said, title)]:
+            self._unnotify(shown, refresh=False)
+        super().notify(said, title=title, severity=severity, timeout=timeout, markup=False)
 
     @property
     def fault(self) -> Exception | None:

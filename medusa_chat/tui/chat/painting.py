@@ -12,6 +12,8 @@ from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.panel.panel import MedusaPanel
 
 BEAT_EVERY = 5
+_KEY_LINE = 1
+"""Rows at the bottom that notices leave free."""
 CLASSES: dict[Part, str] = {"sidebar": "-sidebar", "settings": "-settings", "medusa": "-panel"}
 """By which the style sheets know what is shown."""
 
@@ -33,6 +35,17 @@ class PaintedScreen(Screen[None]):
         self._ticks = 0
         self._tree_dirty = False
         self.wishes = Wishes()
+
+    def on_mount(self) -> None:
+        self.screen_layout_refresh_signal.subscribe(self, self._place_notices, immediate=True)
+
+    def _place_notices(self, screen: Screen[object]) -> None:
+        """Above status line and composer, however high that has grown: what is typed stays in view."""
+        line = self.query_one(StatusLine)
+        below = self.size.height - line.region.y if line.region else _KEY_LINE
+        for notices in self.query("ToastRack"):
+            if notices.styles.margin.bottom != below:
+                notices.styles.margin = (0, 0, below, 0)
 
     def action_panel(self) -> None:
         if self.shows("medusa"):
