@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from markdown_it.token import Token
 from textual.content import Content
 from textual.highlight import highlight
 
-from medusa_chat.tui.hanging import Hanging, Line, under
+from medusa_chat.tui.hanging import CODE_BAR, QUOTE_BAR, Hanging, Line, under
 from medusa_chat.tui.markup import language, parser
-from medusa_chat.tui.text import FAINT, MUTED
+from medusa_chat.tui.tables import Table
+from medusa_chat.tui.text import MUTED
 
-_CODE_BAR = "▎ "
-_QUOTE_BAR = "▌ "
 _TAB = "    "
 _INLINE_STYLES = {"strong": "bold", "em": "italic", "s": "strike"}
+_HEADING_STYLES = {
+    "h1": "bold underline $primary",
+    "h2": "bold $primary",
+    "h3": "bold italic $primary",
+    "h4": "italic $primary",
+    "h5": "italic $muted",
+    "h6": "$muted",
+}
+_SET_OFF = ("fence", "code_block", "table_close")
+"""Blocks that even in a tight list have a gap below them."""
 _BLANK = Line("", Content(" "))
 
 
@@ -36,57 +45,97 @@ class _Flattening:
     def __init__(self, began: bool) -> None:
         self._began = began
         self._leads: list[str] = []
-        """Of the lists and quotes that are open: a marker until it has been shown, what stands under it from then on."""
+        """Of the list items and quotes that are open: a marker until it has been shown, what stands under it from then
+        on."""
+        self._loose = [True]
+        """Of the text and the lists and quotes that are open, whether there are gaps between their blocks."""
+        self._gap = False
+        """Comes before the next block in the same list or quote."""
+        self._text_end = 0
+        """Line of the Markdown where the last paragraph ended."""
         self._style = ""
-        self._rows: list[list[Content]] | None = None
+        self._rows: list[list[Content]] = []
+        self._alignments: list[str] = []
         """Of the table that is open."""
 
     def lines(self, tokens: Iterable[Token]) -> Iterator[Line]:
         for token in tokens:
+            if self._gap and token.nesting >= 0:
+                yield from self._before(token)
             if token.type == "inline":
                 yield from self._inline(token)
             elif token.type in ("fence", "code_block"):
-                yield from self._led(_code(token, self._began), FAINT)
+                for lead, text in _code(token, self._began):
+                    yield Line(self._lead(lead), text)
                 self._began = False
-                yield Line("".join(under(lead) for lead in self._leads), Content(" "), MUTED)
             elif token.type == "hr":
-                yield from self._led([("", Content.styled("─" * 12, MUTED))])
+                yield Line(self._lead(), Content.styled("─" * 12, MUTED))
+            elif token.nesting > 0:
+                self._open(token)
             else:
-                yield from self._open_or_close(token)
+                yield from self._close(token)
+            if token.nesting <= 0 and token.type not in ("inline", "list_item_close") and not self._rows:
+                yield from self._behind(token)
 
-    def _open_or_close(self, token: Token) -> Iterator[Line]:
+    def _open(self, token: Token) -> None:
         kind = token.type
         if kind == "list_item_open":
             self._leads.append(f"{token.info}. " if token.info else "• ")
         elif kind == "blockquote_open":
-            self._leads.append(_QUOTE_BAR)
-        elif kind in ("list_item_close", "blockquote_close"):
-            self._leads.pop()
+            self._leads.append(QUOTE_BAR)
+            self._loose.append(True)
+        elif kind in ("bullet_list_open", "ordered_list_open"):
+            self._loose.append(True)
+        elif kind == "paragraph_open":
+            self._loose[-1] = not token.hidden
+            self._text_end = token.map[1] if token.map else 0
         elif kind == "heading_open":
-            self._style = "bold $primary"
+            self._style = _HEADING_STYLES[token.tag]
+        elif kind == "tr_open":
+            self._rows.append([])
+        elif kind == "th_open":
+            self._alignments.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
+
+    def _close(self, token: Token) -> Iterator[Line]:
+        kind = token.type
+        if kind in ("list_item_close", "blockquote_close"):
+            if self._leads[-1] != under(self._leads[-1]):
+                yield Line(self._lead(), Content(""))
+            self._leads.pop()
+        if kind in ("blockquote_close", "bullet_list_close", "ordered_list_close"):
+            self._loose.pop()
         elif kind == "heading_close":
             self._style = ""
-        elif kind == "table_open":
-            self._rows = []
-        elif kind == "tr_open" and self._rows is not None:
-            self._rows.append([])
-        elif kind == "table_close" and self._rows is not None:
-            yield from self._led(("", row) for row in _table(self._rows))
-            self._rows = None
-        if token.nesting < 0 and token.level == 0:
+        elif kind == "table_close":
+            table = Table(self._rows, self._alignments)
+            yield from [table.next_line(self._lead()) for _ in table.rows]
+            self._rows, self._alignments = [], []
+
+    def _before(self, token: Token) -> Iterator[Line]:
+        """A gap, unless a list belongs to the text right above it."""
+        self._gap = False
+        if not (token.type.endswith("_list_open") and token.map and token.map[0] == self._text_end):
+            yield Line("".join(map(under, self._leads)), _BLANK.text)
+
+    def _behind(self, token: Token) -> Iterator[Line]:
+        """A gap at once where the parts of a text may be divided, else when something follows."""
+        self._gap = token.level > 0 and (self._gap or self._loose[-1] or token.type in _SET_OFF)
+        if token.level == 0:
             yield _BLANK
 
     def _inline(self, token: Token) -> Iterator[Line]:
         text = _inline(token.children or [], self._style)
-        if self._rows is not None:
+        if self._rows:
             self._rows[-1].append(text)
         else:
-            yield from self._led(("", line) for line in text.split("\n", allow_blank=True))
+            for line in text.split("\n", allow_blank=True):
+                yield Line(self._lead(), line)
 
-    def _led(self, lines: Iterable[tuple[str, Content]], style: str = MUTED) -> Iterator[Line]:
-        for lead, text in lines:
-            yield Line("".join(self._leads) + lead, text, style)
-            self._leads = [under(lead) for lead in self._leads]
+    def _lead(self, own: str = "") -> str:
+        """Of the next line."""
+        lead = "".join(self._leads) + own
+        self._leads = list(map(under, self._leads))
+        return lead
 
 
 def _code(token: Token, began: bool) -> Iterator[tuple[str, Content]]:
@@ -96,20 +145,9 @@ def _code(token: Token, began: bool) -> Iterator[tuple[str, Content]]:
     if began and not code:
         return
     if name and not began:
-        yield _CODE_BAR, Content.styled(name, MUTED)
+        yield CODE_BAR, Content.styled(name, MUTED)
     for line in highlight(code, language=name or "text").split("\n", allow_blank=True):
-        yield _CODE_BAR, line
-
-
-def _table(rows: Sequence[Sequence[Content]]) -> list[Content]:
-    """Columns as wide as their widest cell, a line under the head."""
-    widths = [max(cell.cell_length for cell in column) for column in zip(*rows, strict=False)]
-    lines = [
-        Content("  ").join([cell.pad_right(width - cell.cell_length) for cell, width in zip(row, widths, strict=False)])
-        for row in rows
-    ]
-    under_head = Content.styled("  ".join("─" * width for width in widths), FAINT)
-    return [lines[0].stylize("bold"), under_head, *lines[1:]]
+        yield CODE_BAR, line
 
 
 def _inline(tokens: Iterable[Token], style: str) -> Content:
@@ -123,7 +161,7 @@ def _inline(tokens: Iterable[Token], style: str) -> Content:
             else:
                 open_styles.remove(_INLINE_STYLES[name])
         elif token.type == "code_inline":
-            parts.append((token.content.replace("\t", _TAB), "$secondary"))
+            parts.append((token.content.replace("\t", _TAB), " ".join([*open_styles, "$secondary"])))
         else:
             text = "\n" if token.type == "hardbreak" else token.content.replace("\t", _TAB)
             parts.append((text, " ".join(open_styles)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from rich._wrap import divide_line
 from rich.cells import cell_len
@@ -16,6 +17,10 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions
 
+from medusa_chat.tui.text import FAINT, MUTED
+
+CODE_BAR = "▎ "
+QUOTE_BAR = "▌ "
 _NO_BAR = re.compile("[^▎▌]")
 
 
@@ -24,38 +29,61 @@ def under(lead: str) -> str:
     return _NO_BAR.sub(" ", lead)
 
 
-@dataclass(frozen=True, slots=True)
+class Piece(NamedTuple):
+    """What stands on one row, or in one column of it."""
+
+    before: str
+    """Shown before it and no part of the line's text."""
+    start: int
+    end: int
+    """In characters of the line, its lead included."""
+
+
 class Line:
     """One line of text; neither part holds a line end or a tab."""
 
-    lead: str
-    """Marker, bars and indentation, each character one cell."""
-    text: Content
-    style: str = ""
-    """Of the lead."""
+    __slots__ = ("lead", "text")
+
+    def __init__(self, lead: str, text: Content) -> None:
+        self.lead = lead
+        """Marker, bars and indentation, each character one cell."""
+        self.text = text
+
+    def __len__(self) -> int:
+        return len(self.lead) + len(self.text.plain)
+
+    def beside(self, width: int) -> int:
+        """Characters of the lead that all rows of the line stand beside: none where it would take more than half."""
+        return len(self.lead) if len(self.lead) <= width // 2 else 0
+
+    def rows(self, width: int) -> Iterator[Sequence[Piece]]:
+        beside = self.beside(width)
+        yield from hung(self.lead + self.text.plain, beside, width, under(self.lead[:beside]))
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    number: int
-    """Of the line."""
-    x: int
-    """Characters of the line before it."""
+def hung(text: str, beside: int, width: int, before: str) -> Iterator[Sequence[Piece]]:
+    """The rows of a text; `before`, all but the first begin behind its first `beside` characters."""
+    hanging = text[beside:]
+    for begin, end in pairwise([0, *divide_line(hanging, width - beside), len(hanging)]):
+        row = hanging[begin:end]
+        if end < len(hanging) or cell_len(row) > width - beside:
+            row = row.rstrip()
+        start = beside + begin
+        yield (Piece(before, start, start + len(row)) if begin else Piece("", 0, start + len(row)),)
+
+
+class _Row(NamedTuple):
+    line: int
     start: int
-    end: int
-    """In all characters; of a line's first row with its lead."""
-    lead: str = ""
-    """What stands before a further row and is no part of the text."""
+    """Characters of all lines before that one."""
+    pieces: Sequence[Piece]
 
 
 class Hanging(Content):
-    """Selected and copied as any content of these lines is; but the rows below a line's first begin under its text.
-
-    A lead that would take more than half of a narrow screen is wrapped with its text.
-    """
+    """Selected and copied as any content of these lines is; but the rows below a line's first begin under its text."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
-        whole = Content("\n").join([Content.assemble((line.lead, line.style), line.text) for line in lines])
+        whole = Content("\n").join([Content.assemble(*_in_parts(line.lead), line.text) for line in lines])
         super().__init__(whole.plain, list(whole.spans), strip_control_codes=False)
         self._lines = lines or [Line("", Content(""))]
         self._rows: tuple[int, list[_Row]] = (0, [])
@@ -70,16 +98,20 @@ class Hanging(Content):
         looks = _Looks(self._selected(options).render(style, "", options.get_style))
         strips = []
         for row in self._in(width)[:height]:
-            lead_style = style + options.get_style(self._lines[row.number].style)
-            lead = [Segment(row.lead, lead_style.rich_style)] if row.lead else []
-            parts = [
-                Segment(part, look.rich_style_with_offset(row.x + place - row.start, row.number))
-                for place, part, look in looks.between(row.start, row.end)
-            ]
             # Where there is no text the mouse finds a place all the same.
-            nothing = Segment("", style.rich_style_with_offset(row.x, row.number))
-            strips.append(Strip(lead + parts or [nothing]))
+            nothing = Segment("", style.rich_style_with_offset(row.pieces[-1].end, row.line))
+            strips.append(Strip(list(self._segments(row, looks, style, options)) or [nothing]))
         return strips
+
+    def _segments(self, row: _Row, looks: _Looks, style: Style, options: RenderOptions) -> Iterator[Segment]:
+        for before, start, end in row.pieces:
+            for part, name in _in_parts(before):
+                # Wherever the mouse is in bars and spaces, it finds the beginning of the text behind them.
+                found = (style + options.get_style(name)).rich_style_with_offset(start, row.line)
+                by_cells = all(cell_len(character) == 1 for character in part)
+                yield from (Segment(cells, found) for cells in (part if by_cells else [part]))
+            for place, part, look in looks.between(row.start + start, row.start + end):
+                yield Segment(part, look.rich_style_with_offset(place - row.start, row.line))
 
     def _in(self, width: int) -> list[_Row]:
         if self._rows[0] != width:
@@ -89,18 +121,8 @@ class Hanging(Content):
     def _wrap(self, width: int) -> Iterator[_Row]:
         start = 0
         for number, line in enumerate(self._lines):
-            beside = len(line.lead) if len(line.lead) <= width // 2 else 0
-            text = (line.lead + line.text.plain)[beside:]
-            places = [0, *divide_line(text, width - beside), len(text)]
-            for begin, end in pairwise(places):
-                row = text[begin:end]
-                if end < len(text) or cell_len(row) > width - beside:
-                    row = row.rstrip()
-                x = beside + begin if begin else 0
-                yield _Row(
-                    number, x, start + x, start + beside + begin + len(row), under(line.lead[:beside]) if begin else ""
-                )
-            start += beside + len(text) + 1
+            yield from (_Row(number, start, pieces) for pieces in line.rows(width))
+            start += len(line) + 1
 
     def _selected(self, options: RenderOptions) -> Content:
         """As it is, with what the mouse has marked."""
@@ -108,30 +130,33 @@ class Hanging(Content):
             return self
         content, start = Content(self.plain, list(self.spans)), 0
         for number, line in enumerate(self._lines):
-            length = len(line.lead) + len(line.text)
             if (span := options.selection.get_span(number)) is not None:
                 first, last = span
-                last = length if last == -1 else min(last, length)
+                last = len(line) if last == -1 else min(last, len(line))
                 content = content.stylize(options.selection_style, start + first, start + last)
-            start += length + 1
+            start += len(line) + 1
         return content
 
 
+def _in_parts(lead: str) -> list[tuple[str, str]]:
+    """(text, style) of a lead: the bar of a block of code is fainter than what it stands in."""
+    others, bar, behind = lead.partition(CODE_BAR[0])
+    return [(part, style) for part, style in ((others, MUTED), (bar + behind, FAINT)) if part]
+
+
 class _Looks:
-    """Parts of a text with their styles, asked for from the front to the end."""
+    """Parts of a text with their styles."""
 
     def __init__(self, parts: Iterable[tuple[str, Style]]) -> None:
-        self._parts = iter(parts)
-        self._start, self._part, self._style = 0, "", Style.null()
+        self._parts = list(parts)
+        self._starts = list(accumulate((len(text) for text, _ in self._parts), initial=0))
 
     def between(self, start: int, end: int) -> Iterator[tuple[int, str, Style]]:
         """(place, text, style) of all there is from `start` to `end`."""
+        number = bisect_right(self._starts, start) - 1
         while start < end:
-            behind = self._start + len(self._part)
-            if start >= behind:
-                self._start = behind
-                self._part, self._style = next(self._parts)
-            else:
-                part = self._part[start - self._start : end - self._start]
-                yield start, part, self._style
-                start += len(part)
+            text, style = self._parts[number]
+            part = text[start - self._starts[number] : end - self._starts[number]]
+            if part:
+                yield start, part, style
+            start, number = start + len(part), number + 1

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from doubles.painted import rows
 from doubles.step_records import steps_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.content import Content
 from textual.geometry import Offset
 from textual.selection import Selection
-from textual.style import Style
-from textual.visual import RenderOptions, Visual
 
 from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.flat import flat
 from medusa_chat.tui.settling import MOST_CHARACTERS, MOST_FENCE_LINES, settled
 
 WORDS = "one two three four five six"
-
-
-def rows(content: Visual, width: int, selection: Selection | None = None) -> list[str]:
-    """As they are painted, without the spaces at their ends; what is selected in brackets."""
-    options = RenderOptions(lambda style: Style(), {}, selection, Style(reverse=True))
-    strips = content.render_strips(width, None, Style(), options)
-    assert len(strips) == content.get_height({}, width)
-    assert all(strip.cell_length <= width for strip in strips)
-    marked = ["".join(f"[{text}]" if style and style.reverse else text for text, style, _ in strip) for strip in strips]
-    return [row.replace("][", "").rstrip() for row in marked]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +36,35 @@ def rows(content: Visual, width: int, selection: Selection | None = None) -> lis
 )
 def test_wrapped_rows_hang_under_their_text_and_keep_their_bars(text, shown):
     assert [row for row in rows(flat(text), 12) if row.strip()] == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("> a\n>\n> b", ["▌ a", "▌", "▌ b"]),
+        ("> a\n> b", ["▌ a", "▌ b"]),
+        ("> a\n>\n> > b\n>\n> c", ["▌ a", "▌", "▌ ▌ b", "▌", "▌ c"]),
+        ("> # a\n> b\n> - c\n> - d", ["▌ a", "▌", "▌ b", "▌ • c", "▌ • d"]),
+        ("> ```\n> a\n> ```\n> b", ["▌ ▎ a", "▌", "▌ b"]),
+        ("> a\n\n> b", ["▌ a", "", "▌ b"]),
+        ("- a\n- b", ["• a", "• b"]),
+        ("- a\n\n- b\n- c", ["• a", "", "• b", "", "• c"]),
+        ("1. a\n\n   b\n2. c", ["1. a", "", "   b", "", "2. c"]),
+        ("1. a\n   - b\n   - c\n\n2. d", ["1. a", "   • b", "   • c", "", "2. d"]),
+        ("- a\n\n  - b\n- c", ["• a", "", "  • b", "", "• c"]),
+        ("- a\n  - b\n\n    c\n- d", ["• a", "  • b", "", "    c", "", "• d"]),
+        ("- ```\n  a\n  ```\n- b", ["• ▎ a", "", "• b"]),
+        ("-\n- b", ["•", "• b"]),
+        ("a\n\n***\n\nb", ["a", "", "─" * 12, "", "b"]),
+    ],
+)
+def test_blocks_have_one_gap_between_them_but_not_the_items_of_a_tight_list(text, shown):
+    assert rows(flat(text), 20) == [*shown, ""]
+
+
+def test_headings_of_every_level_look_different():
+    headings = [str(flat("#" * level + " Title").spans) for level in range(1, 7)]
+    assert len(set(headings)) == len(headings)
 
 
 def test_on_a_narrow_screen_a_deep_item_takes_the_width_there_is():
@@ -76,7 +94,9 @@ async def test_the_place_under_the_mouse_is_found_in_a_wrapped_row(open_chat):
 
 
 PIECES = st.sampled_from(
-    ["A *paragraph* " * 9, "# Title", f"- {WORDS}\n  - two\n\n    > q", "1. one\n\n2. two", f"> {WORDS}", "***", "| a |\n|---|\n| 1 |"]
+    ["A *paragraph* " * 9, "# Title", f"- {WORDS}\n  - two\n\n    > q", "1. one\n\n2. two", f"> {WORDS}", "***", "| a |\n|---|\n| 1 |",
+     f"| a | b |\n|--:|---|\n| 1 | {WORDS * 2} |\n| 2 | b |", "| a | b |" * 4 + "\n" + "|---|---|" * 4 + "\n" + f"| {WORDS} | b |" * 4,
+     "> one\n>\n> two\n> - three", "- one\n\n  two\n- three"]
 ) | st.builds(
     lambda lines, language: f"```{language}\n" + "\n".join(lines) + "\n```",
     st.lists(st.sampled_from(["x = 1", "", "  y", "``"]), max_size=150),
