@@ -20,6 +20,16 @@ COMMANDS = {
 }
 
 
+def _known_precision(_ctx: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """The names are asked for only where one is given: `--help` imports as little as it can."""
+    if value is not None:
+        from medusa_chat.catalog.fits import PRECISIONS
+
+        if value not in PRECISIONS:
+            raise click.BadParameter(f"{value!r} is none of {', '.join(PRECISIONS)}.")
+    return value
+
+
 @click.group(
     cls=LazyGroup,
     table=COMMANDS,
@@ -32,19 +42,38 @@ COMMANDS = {
 @click.option("--prompt", metavar="TEXT", help="Send this first.")
 @click.option("--theme", metavar="NAME", help="Colours of the screen.")
 @click.option("--preset", metavar="NAME", help="Settings to start with, by name.")
+@click.option(
+    "--quantize",
+    metavar="NAME",
+    callback=_known_precision,
+    help="What the model's weights are kept in, instead of what was chosen last for this model; see run --help.",
+)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
-def cli(ctx: click.Context, model: str | None, prompt: str | None, theme: str | None, preset: str | None) -> None:
+def cli(
+    ctx: click.Context,
+    model: str | None,
+    prompt: str | None,
+    theme: str | None,
+    preset: str | None,
+    quantize: str | None,
+) -> None:
     """Chat with a language model on this machine and watch Medusa heads speed it up."""
     if ctx.invoked_subcommand is None:
-        open_app(model, prompt, theme, preset)
+        open_app(model, prompt, theme, preset, quantize)
         return
-    for name, value in (("--model", model), ("--prompt", prompt), ("--theme", theme), ("--preset", preset)):
+    for name, value in ctx.params.items():
         if value is not None:
-            ctx.fail(f"{name} before a command belongs to the chat alone; put it after {ctx.invoked_subcommand!r}.")
+            ctx.fail(f"--{name} before a command belongs to the chat alone; put it after {ctx.invoked_subcommand!r}.")
 
 
-def open_app(model: str | None, prompt: str | None, theme: str | None, preset: str | None = None) -> None:
+def open_app(
+    model: str | None,
+    prompt: str | None,
+    theme: str | None,
+    preset: str | None = None,
+    quantize: str | None = None,
+) -> None:
     """Opens the chat screen.
 
     Raises:
@@ -54,4 +83,4 @@ def open_app(model: str | None, prompt: str | None, theme: str | None, preset: s
     from medusa_chat.tui.launch import launch
 
     start_with = None if preset is None else all_presets().find(preset)
-    launch(model=model, prompt=prompt, theme=theme, preset=start_with)
+    launch(model=model, prompt=prompt, theme=theme, preset=start_with, quantize=quantize)

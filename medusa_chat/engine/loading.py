@@ -64,7 +64,7 @@ def load_backbone(
             **_quantization(quantize, dtype),
         )
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, ImportError, SafetensorError) as error:
         if getattr(error, "errno", None) == errno.ENOMEM:
             raise MemoryError from error
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -65,8 +65,9 @@ class MedusaChatApp(App[None]):
         theme: str | None = None,
         preset: Preset | None = None,
         notice: str | None = None,
+        quantize: str = "auto",
     ) -> None:
-        """`notice` is said at the start."""
+        """`notice` is said at the start; `quantize` is what the first model's weights are to be kept in."""
         # Without colours only the terminal's own two are left, and reversing them marks what is chosen.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self._engine = engine
@@ -74,6 +75,7 @@ class MedusaChatApp(App[None]):
         self._prompt = prompt
         self._preset = preset
         self._notice = notice
+        self._quantize = quantize
         self.look = Look(self, theme)
         self._interrupted = float("-inf")
         self.own_keys: Mapping[str, str] = {}
@@ -81,7 +83,7 @@ class MedusaChatApp(App[None]):
 
     def get_default_screen(self) -> Screen[None]:
         """The chat is the first screen there is: keys typed while the app comes up find their way into the composer."""
-        screen = ChatScreen(self._engine, self._model, self._prompt)
+        screen = ChatScreen(self._engine, self._model, self._prompt, self._quantize)
         screen.preset = self._preset
         return screen
 

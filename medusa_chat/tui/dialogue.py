@@ -49,9 +49,9 @@ class Effect(Enum):
 class Dialogue:
     """Turns events into state and wishes into requests. It knows no widget, so it can be tested without a screen."""
 
-    def __init__(self, engine: Engine, model: str, journal: Journal) -> None:
+    def __init__(self, engine: Engine, model: str, journal: Journal, quantize: str = "auto") -> None:
         self.talk = Talk(journal)
-        self.model = Switch(engine, model)
+        self.model = Switch(engine, model, quantize)
         self.comparisons = Comparisons(engine)
         self.choices = Choices()
         self.paused = False

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from medusa_chat.catalog import DEFAULT_MODEL, find
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.settings import toml_file
 from medusa_chat.settings.preferences import preferences_file
+from medusa_chat.tui.own_precisions import keep_precision
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
 
 
 def first_model() -> tuple[str, str | None]:
@@ -30,10 +36,16 @@ def first_model() -> tuple[str, str | None]:
     return DEFAULT_MODEL, f"The model chosen last, {name}, is no longer on this machine, so {DEFAULT_MODEL} is loaded."
 
 
-def prefer_model(name: str) -> None:
-    """Remember a model for the next start.
+def prefer_model(name: str, precision: str) -> None:
+    """Remember a model for the next start, and what it was to be kept in (a name of `--quantize`) for whenever it is
+    loaded.
 
     Raises:
         MedusaError: the file is not TOML, and is left alone; or it cannot be written.
     """
-    toml_file.change(preferences_file(), lambda document: document.update({"model": name}))
+
+    def edit(document: TOMLDocument) -> None:
+        document.update({"model": name})
+        keep_precision(document, name, precision)
+
+    toml_file.change(preferences_file(), edit)

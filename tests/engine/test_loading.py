@@ -122,6 +122,12 @@ def test_nf4_layers_name_their_compute_dtype(nf4: Backbone) -> None:
     assert nf4.dtype == torch.float32
 
 
+def test_a_package_that_is_missing_is_one_sentence(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transformers.quantizers.quantizer_bnb_4bit.is_bitsandbytes_available", lambda: False)
+    with pytest.raises(MedusaError, match=r"cannot be loaded as a language model: .* requires bitsandbytes"):
+        load_backbone(saved, quantize="nf4")
+
+
 def test_nf4_computes_in_the_type_of_the_device(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Left to its default of float32, a 16-bit model would lose the fast kernels without a word."""
     monkeypatch.setattr(loading, "compute_dtype", lambda folder, device: torch.bfloat16)

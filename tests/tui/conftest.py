@@ -48,11 +48,12 @@ def open_chat(_own_waits) -> Opener:
         engine: ScriptedEngine | None = None,
         ready: bool = True,
         model: str = "tiny",
+        quantize: str = "auto",
     ) -> AsyncIterator[Chat]:
         if engine is None:
             options = {} if loaded is None else {"loaded": loaded}
             engine = ScriptedEngine(*(replies or ("Paris.",)), **options)
-        app = MedusaChatApp(engine, model, prompt, theme)
+        app = MedusaChatApp(engine, model, prompt, theme, quantize=quantize)
         app.animation_level = "none"
         async with app.run_test(size=size):
             chat = Chat(app, engine, PatientPilot(app))

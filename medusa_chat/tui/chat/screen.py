@@ -47,10 +47,10 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = list(CHAT_BINDINGS)
 
-    def __init__(self, engine: Engine, model: str, prompt: str | None = None) -> None:
+    def __init__(self, engine: Engine, model: str, prompt: str | None = None, quantize: str = "auto") -> None:
         self._journal = Journal()
         self.shelf = Shelf(self._journal)
-        super().__init__(Dialogue(engine, model, self._journal))
+        super().__init__(Dialogue(engine, model, self._journal, quantize))
         self._prompt = prompt
         self._view: AnswerView | None = None
         self._dirty = False
@@ -123,7 +123,8 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         elif effect is Effect.LOADED:
             self._show_loaded()
         elif effect is Effect.FAILED and isinstance(event, Failed):
-            trouble = None if self.dialogue.busy else self.dialogue.model.trouble
+            answering = self.dialogue.busy and not self.dialogue.waiting
+            trouble = None if answering else self.dialogue.model.trouble
             await self.query_one(Transcript).tell(trouble or event.advice)
 
     def _show_loaded(self) -> None:

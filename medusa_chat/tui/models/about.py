@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from textual.content import Content
 
@@ -30,21 +31,30 @@ _MEANINGS = {
 }
 
 
-def about(model: Model, state: State, precision: str, machine: Machine, problem: str | None, width: int) -> Content:
+@dataclass(frozen=True, slots=True)
+class Precisions:
+    chosen: str
+    """For the next load."""
+    in_use: str | None
+    """While the model is loaded."""
+
+
+def about(
+    model: Model, state: State, precisions: Precisions, machine: Machine, problem: str | None, width: int
+) -> Content:
     """
     Args:
-        precision: the one chosen for the next load.
         problem: what went wrong with this model last.
     """
     card = model.card
     head = Content.assemble((harmless(card.title), "bold $primary"), "  ", (f"{state.sign} {state.words}", state.style))
-    sentence, style = _sentence(model.fits[precision])
+    sentence, style = _sentence(model.fits[precisions.chosen])
     blocks = [
         [*head.wrap(width), *Content.styled(sentence, style).wrap(width)],
         Content.styled(f"✗ {harmless(problem)}", "bold $error").wrap(width) if problem else [],
         Content(_line(card.notes)).wrap(width) if card.notes.strip() else [],
         list(_facts(card, model.folder, width)),
-        list(_memory(model, precision, machine, width)),
+        list(_memory(model, precisions, machine, width)),
         list(_heads(model.heads, model.heads_problem, width)),
     ]
     return Content("\n\n").join(Content("\n").join(lines) for lines in blocks if lines)
@@ -73,11 +83,11 @@ def _page(card: Card) -> str:
     return f"https://huggingface.co/{card.source.repo}" if isinstance(card.source, HubSource) else ""
 
 
-def _memory(model: Model, precision: str, machine: Machine, width: int) -> Iterator[Content]:
+def _memory(model: Model, precisions: Precisions, machine: Machine, width: int) -> Iterator[Content]:
     yield Content.styled("Memory", "bold $secondary")
     yield from Content.styled(_machine(machine), MUTED).wrap(width)
     for name, fit in model.fits.items():
-        yield _precision(name, fit, name == precision, width)
+        yield _precision(name, fit, name == precisions.chosen, name == precisions.in_use, width)
 
 
 def _machine(machine: Machine) -> str:
@@ -88,8 +98,11 @@ def _machine(machine: Machine) -> str:
     return f"{size(card.free)} of {size(card.total)} are free on the graphics card {harmless(card.name)}; {memory} beside it."
 
 
-def _precision(name: str, fit: Fit, chosen: bool, width: int) -> Content:
+def _precision(name: str, fit: Fit, chosen: bool, in_use: bool, width: int) -> Content:
+    """In use, the sign is that of a loaded model."""
     sign, style = {True: ("✓", "$success"), False: ("✗", "$error"), None: ("?", MUTED)}[fit.fits]
+    if in_use:
+        sign, style = "●", "bold $success"
     need = "unknown" if fit.running is None else size(fit.running)
     words = f"  {_MEANINGS[name]}" if width >= _WORDS_FROM else ""
     return Content.assemble(

@@ -22,10 +22,11 @@ class State:
     style: str
 
 
-def state_of(model: Model, loaded: bool, loading: bool, pulling: Pulling | None, waits: bool) -> State:
+def state_of(model: Model, loaded: str | None, loading: bool, pulling: Pulling | None, waits: bool) -> State:
     """
     Args:
-        loaded, loading: it is, or is about to be, the engine's.
+        loaded: what its weights are kept in, if it is the engine's.
+        loading: it is about to be.
         pulling: the running pull, if it is this model's.
         waits: its pull waits for its turn.
     """
@@ -36,8 +37,8 @@ def state_of(model: Model, loaded: bool, loading: bool, pulling: Pulling | None,
         return State("↓", f"being pulled{share}", "$accent")
     if waits:
         return State("↓", "waits to be pulled", "$accent")
-    if loaded:
-        return State("●", "loaded", "bold $success")
+    if loaded is not None:
+        return State("●", f"loaded, {harmless(loaded)}", "bold $success")
     if model.presence.here:
         return State("✓", "here", "$success")
     if model.presence.part:

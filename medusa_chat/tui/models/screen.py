@@ -61,11 +61,11 @@ class ModelsScreen(ModelsView):
             return
         self._loading = model.card.name
         self._problems.pop(model.card.name, None)
-        self._dialogue.load(model.card.name, self._precision)
+        self._dialogue.load(model.card.name, self._precision_of(model))
         self._paint()
 
     async def _dares(self, model: Model) -> bool:
-        fit = model.fits[self._precision]
+        fit = model.fits[self._precision_of(model)]
         if fit.fits is not False or fit.needed is None:
             return True
         question = (
@@ -89,9 +89,9 @@ class ModelsScreen(ModelsView):
     def action_precision(self) -> None:
         """The next one that fits."""
         if (model := self._marked) is not None:
-            possible = model.possible()
-            here = possible.index(self._precision) if self._precision in possible else -1
-            self._precision = possible[(here + 1) % len(possible)]
+            possible, now = model.possible(), self._precision_of(model)
+            here = possible.index(now) if now in possible else -1
+            self._chosen[model.card.name] = possible[(here + 1) % len(possible)]
             self._paint()
 
     @work(exclusive=True, group="change")

@@ -13,6 +13,7 @@ from medusa_chat.catalog.graphics import Graphics, graphics
 from medusa_chat.catalog.head_facts import HeadFacts, read_heads
 from medusa_chat.catalog.presence import Presence, presence
 from medusa_chat.engine.errors import MedusaError
+from medusa_chat.tui.own_precisions import own_precisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class Survey:
     machine: Machine
     problems: tuple[str, ...]
     """Cards that are wrong, one plain sentence each."""
+    precisions: dict[str, str] = field(hash=False)
+    """By model: the one chosen for it last."""
 
 
 def survey() -> Survey:
@@ -59,7 +62,7 @@ def survey() -> Survey:
     """
     machine = machine_now()
     cards, problems = readable_cards()
-    return Survey(tuple(_model(card, machine) for card in cards), machine, tuple(problems))
+    return Survey(tuple(_model(card, machine) for card in cards), machine, tuple(problems), own_precisions())
 
 
 def machine_now() -> Machine:

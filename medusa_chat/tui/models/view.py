@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.worker import get_current_worker
 
+from medusa_chat.catalog.fits import PRECISIONS
 from medusa_chat.catalog.pull_queue import PullQueue
 from medusa_chat.catalog.size import size
 from medusa_chat.engine.errors import MedusaError
@@ -19,12 +20,13 @@ from medusa_chat.tui.chat.status import Status, StatusLine
 from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.first_model import prefer_model
 from medusa_chat.tui.key_line import KeyLine
-from medusa_chat.tui.models.about import about
+from medusa_chat.tui.models.about import Precisions, about
 from medusa_chat.tui.models.about_view import AboutModel, Details
 from medusa_chat.tui.models.model_list import ModelList
 from medusa_chat.tui.models.pull_line import PullLine
 from medusa_chat.tui.models.rows import State, row, state_of
 from medusa_chat.tui.models.survey import Model, Survey, survey
+from medusa_chat.tui.own_precisions import AUTO
 from medusa_chat.tui.text import MUTED
 
 LOOK_SECONDS = 0.1
@@ -46,7 +48,8 @@ class ModelsView(Screen[None]):
         self._survey: Survey | None = None
         self._wanted: str | None = None
         """The model to mark once it is listed."""
-        self._precision = "auto"
+        self._chosen: dict[str, str] = {}
+        """By model: the precision of its next load, where one was chosen on this screen."""
         self._problems: dict[str, str] = {}
         """By model: what went wrong last."""
         self._loading: str | None = None
@@ -129,14 +132,14 @@ class ModelsView(Screen[None]):
             self._problems[name] = dialogue.model.trouble
         elif dialogue.loaded is not None:
             self.notify(f"{dialogue.loaded.model} is loaded, {dialogue.loaded.precision}.")
-            self._remember(name)
+            self._remember(name, dialogue.model.quantize)
         self.action_look()
 
     @work(thread=True, group="remember")
-    def _remember(self, name: str) -> None:
-        """The next start opens with it."""
+    def _remember(self, name: str, precision: str) -> None:
+        """The next start opens with it, as it was wanted now."""
         try:
-            prefer_model(name)
+            prefer_model(name, precision)
         except MedusaError as error:
             self.app.call_from_thread(self._tell, str(error))
 
@@ -157,7 +160,7 @@ class ModelsView(Screen[None]):
             ]
         )
         marked = self._marked
-        shown = (found, marked, self._precision, states, dict(self._problems))
+        shown = (found, marked, dict(self._chosen), states, dict(self._problems))
         if shown != self._shown:
             self._shown = shown
             self._paint_details(found, marked)
@@ -168,14 +171,16 @@ class ModelsView(Screen[None]):
         self.query_one("#machine", Static).update(Content.assemble(("Models", "bold $primary"), (free, MUTED)))
         if marked is not None:
             problem = self._problems.get(marked.card.name)
-            state = self._state(marked)
-            self.query_one(AboutModel).show(partial(about, marked, state, self._precision, found.machine, problem))
+            state, precisions = self._state(marked), Precisions(self._precision_of(marked), self._in_use(marked))
+            self.query_one(AboutModel).show(partial(about, marked, state, precisions, found.machine, problem))
 
     def _state(self, model: Model) -> State:
         name, pulling = model.card.name, self._pulls.running
         return state_of(
             model,
-            loaded=self._is_loaded(model),
+            loaded=loaded.precision
+            if (loaded := self._dialogue.loaded) is not None and self._is_loaded(model)
+            else None,
             loading=self._loading == name,
             pulling=pulling if pulling is not None and pulling.name == name else None,
             waits=name in self._pulls.waiting,
@@ -183,6 +188,24 @@ class ModelsView(Screen[None]):
 
     def _is_loaded(self, model: Model) -> bool:
         return self._dialogue.loaded is not None and self._dialogue.loaded.model == model.card.name
+
+    def _precision_of(self, model: Model) -> str:
+        """Of its next load: as chosen here, as it is loaded, or as chosen for it last."""
+        name = model.card.name
+        if name in self._chosen:
+            return self._chosen[name]
+        if self._is_loaded(model):
+            return self._dialogue.model.quantize
+        return self._survey.precisions.get(name, AUTO) if self._survey is not None else AUTO
+
+    def _in_use(self, model: Model) -> str | None:
+        """The one it is loaded in, if it is."""
+        loaded = self._dialogue.loaded
+        if loaded is None or not self._is_loaded(model):
+            return None
+        wanted = self._dialogue.model.quantize
+        # The engine takes the next best where it cannot have what was wanted.
+        return wanted if wanted == AUTO or loaded.precision not in PRECISIONS else loaded.precision
 
     @property
     def _marked(self) -> Model | None:

@@ -27,9 +27,9 @@ async def test_a_model_loaded_in_the_app_is_the_first_at_the_next_start(open_mod
 def test_the_rest_of_the_file_stays_and_the_model_can_be_the_usual_one_again(cards):
     make_here(cards.small)
     preferences_file().write_text('# mine\ntheme = "ember"\n\n[limits]\nmax_tokens = 9\n', encoding="utf-8")
-    prefer_model(cards.small.name)
+    prefer_model(cards.small.name, "auto")
     assert first_model() == (cards.small.name, None)
-    prefer_model(DEFAULT_MODEL)
+    prefer_model(DEFAULT_MODEL, "auto")
     assert first_model() == (DEFAULT_MODEL, None)
     text = preferences_file().read_text("utf-8")
     assert text.startswith('# mine\ntheme = "ember"\n')

@@ -27,7 +27,7 @@ async def test_the_list_says_what_is_here_and_the_loaded_one_is_marked(open_mode
         assert models.marked == "small"
         await models.sees("● Small")
         listed = models.text("#models")
-        assert "loaded · 3.1 MB · no heads" in listed
+        assert "loaded, float32 · 3.1 MB · no heads" in listed
         assert "○ Big 7B" in listed
         assert "SmolLM2 135M Instruct" in listed
 
@@ -83,7 +83,7 @@ async def test_enter_loads_another_model_without_a_restart(open_models, cards):
         await models.mark(catalog.DEFAULT_MODEL)
         await models.press("q", "q", "enter")
         await models.chat.until(lambda: models.chat.engine.sent(Load)[1:] == [Load(catalog.DEFAULT_MODEL, "fp16")])
-        await models.sees("● SmolLM2 135M Instruct\n  loaded")
+        await models.sees("● SmolLM2 135M Instruct\n  loaded, float32")
         await models.sees("✓ Small")
         await models.chat.until(lambda: f"{catalog.DEFAULT_MODEL} is loaded, float32." in models.chat.toasts)
         await models.press("escape")
