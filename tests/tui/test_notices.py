@@ -8,7 +8,7 @@ from textual.widgets._toast import Toast
 from medusa_chat.tui.app import MedusaChatApp
 from medusa_chat.tui.chat.status import StatusLine
 
-LONG = "What was asked for cannot be done just now, and these are the words that say how it can be done after all."
+LONG = "What was asked for cannot be done just now; these words, which take some rows, say what helps instead."
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ async def test_on_a_small_screen_a_notice_has_all_its_words_and_few_rows(open_ch
         await chat.until(lambda: toasts(chat) and toasts(chat)[0].size.width >= 36)
         assert toasts(chat)[0].region.height <= 4
         rows = "\n".join(strip.text for strip in chat.screen._compositor.render_strips())
-        assert "after all." in rows
+        assert "instead." in rows
 
 
 async def test_what_is_said_again_is_not_shown_twice(open_chat):
