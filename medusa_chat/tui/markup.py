@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
+
+_ADDRESS = re.compile(r"://[^\s<>*`\\]*[^\s<>*`\\_~.,;:!?]")
+"""Without what may end the emphasis or the sentence it stands in."""
 
 
 def parser() -> MarkdownIt:
@@ -15,7 +20,18 @@ def parser() -> MarkdownIt:
         ["link", "image", "autolink", "entity", "reference"]
     )
     made.core.ruler.push("line ends", _keep_line_ends)
+    made.inline.ruler.after("text", "address", _keep_address)
     return made
+
+
+def _keep_address(state: StateInline, silent: bool) -> bool:
+    """Lines and tildes in an address are no emphasis, as they would not be in a link."""
+    if (match := _ADDRESS.match(state.src, state.pos)) is None:
+        return False
+    if not silent:
+        state.pending += match[0]
+    state.pos = match.end()
+    return True
 
 
 def _keep_line_ends(state: StateCore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,6 +36,18 @@ def test_frozen_markdown_keeps_every_word_and_obeys_none():
     plain = flat(text).plain
     for word in ("T [/x]", "A b c d [l](http://x) <i>h</i> &lt;", "• one", "  • two", "3. three", "▌ q", "▎ [bold]"):
         assert word in plain
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see https://a.b/_c_/__d__~~e~~.", "see https://a.b/_c_/__d__~~e~~."),
+        ("[l](http://a.b/_c_) and _this_", "[l](http://a.b/_c_) and this"),
+        ("**https://a.b/c**, _http://d_, `x://_y_`", "https://a.b/c, http://d, x://_y_"),
+    ],
+)
+def test_an_address_keeps_every_character_beside_emphasis(text, shown):
+    assert flat(text).plain.split("\n")[0] == shown
 
 
 def test_a_quote_keeps_its_bar_and_an_item_its_indent_in_every_line():
