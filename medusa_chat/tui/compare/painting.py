@@ -24,7 +24,7 @@ from medusa_chat.tui.compare.verdict import FAILED, SAME, Line, counted_messages
 from medusa_chat.tui.compare.wrapping import rows_of
 from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.key_line import KeyLine
-from medusa_chat.tui.text import MUTED
+from medusa_chat.tui.text import MUTED, fitted
 from medusa_chat.tui.turn import ENDINGS
 
 BEAT_EVERY = 2
@@ -91,7 +91,8 @@ class RaceScreen(Screen[None]):
         said = self.query_one("#verdict", Static)
         lines = verdict(shown) if shown is not None else []
         width = self.query_one(Scoreboard).size.width
-        said.update(Content("\n").join(_drawn_line(line, width) for line in lines))
+        drawn = _cropped_line if self.has_class("-short") and len(lines) > 1 else _drawn_line
+        said.update(Content("\n").join(drawn(line, width) for line in lines))
         said.display = bool(lines)
         self.set_class(bool(lines), "-decided")
 
@@ -117,6 +118,12 @@ class RaceScreen(Screen[None]):
     @property
     def _lane_texts(self) -> list[LaneText]:
         return list(self.query(LaneText))
+
+
+def _cropped_line(line: Line, width: int) -> Content:
+    """On one row, so that there is one for each lane; the speed stands in the table too."""
+    whole = cell_len(line.whole) <= width
+    return _drawn_line(line if whole else Line(line.sign, fitted(line.words, max(1, width - 2)).rstrip()), width)
 
 
 def _drawn_line(line: Line, width: int) -> Content:

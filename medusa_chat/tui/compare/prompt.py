@@ -48,6 +48,10 @@ class PromptField(TextArea):
     def on_mount(self) -> None:
         self.border_title = "Prompt"
 
+    def on_blur(self) -> None:
+        """Where not all of it fits, its beginning is shown."""
+        self.scroll_home(animate=False)
+
     def take_up(self) -> None:
         """Go on at the end of what is there."""
         self.move_cursor(self.document.end)

@@ -30,6 +30,7 @@ from medusa_chat.tui.compare.scoreboard import Scoreboard
 from medusa_chat.tui.compare.screen import CompareScreen
 
 QUESTION = "What is the capital of France?"
+VERDICTS = ["= joint: ", "= medusa:"]
 LONG = "\n".join(f"{number} is a number, and {number + 1} is the next." for number in range(40))
 
 
@@ -381,6 +382,29 @@ async def test_lanes_are_stacked_where_it_is_narrow(open_compare, size, stacked)
         first, second = compared.lane(0).region, compared.lane(1).region
         assert (first.x == second.x) == stacked
         assert (first.y == second.y) != stacked
+
+
+@pytest.mark.parametrize("size", [(40, 12), (60, 18)])
+async def test_on_a_small_screen_each_lane_has_its_row_of_the_verdict_also_after_a_resize(open_compare, size):
+    async with open_compare(size=(120, 40)) as compared:
+        await compared.press("plus", "enter")
+        await compared.ran(2)
+        await compared.play()
+        await compared.chat.pilot.resize_terminal(*size)
+        await compared.until(lambda: [row[:9] for row in compared.shown("#verdict").splitlines()] == VERDICTS)
+        table = compared.screen.query_one(Scoreboard)
+        await compared.until(lambda: (table.size.height, table.region.width) == (4, size[0]))
+        await compared.until(lambda: all(row.endswith("×") for row in compared.shown(Scoreboard).splitlines()[1:]))
+
+
+async def test_a_long_prompt_shows_its_beginning_unless_it_is_written(open_compare):
+    async with open_compare(size=(40, 12), question="Why is the sky blue? Explain it, and be short.") as compared:
+        prompt = compared.screen.query_one(PromptField)
+        await compared.until(lambda: prompt.scroll_y == 0)
+        await compared.press("e")
+        await compared.until(lambda: prompt.scroll_y > 0)
+        await compared.press("escape")
+        await compared.until(lambda: prompt.scroll_y == 0)
 
 
 async def test_every_binding_has_an_id_and_words(open_compare):
