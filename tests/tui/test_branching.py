@@ -77,6 +77,14 @@ async def test_an_edited_question_begins_a_branch_and_walking_swaps_them(open_ch
         await chat.until(lambda: shown(chat)[-1] == "Answer 3.")
 
 
+async def test_a_key_that_walks_is_no_letter_where_there_is_nothing_to_walk_to(open_chat):
+    async with open_chat(*ANSWERS) as chat:
+        await talk(chat, "One?")
+        await chat.pilot.press("alt+up", "left_square_bracket", "right_square_bracket", "k")
+        assert chat.screen.marked.said == "One?"
+        assert chat.composer.text == ""
+
+
 async def test_a_further_answer_stands_beside_the_old_one(open_chat):
     async with open_chat(*ANSWERS) as chat:
         await talk(chat, "One?", "Two?")

@@ -11,7 +11,7 @@ from textual import events
 
 from medusa_chat.host.messages import Cancel, Failed, Generate
 from medusa_chat.settings.paths import draft_file, prompts_file
-from medusa_chat.tui.chat.composer import Composer
+from medusa_chat.tui.chat.composer import BUSY, HELD, QUEUED, READY, Composer
 from medusa_chat.tui.chat.queued import QueuedPrompts
 from medusa_chat.tui.past_prompts import MOST, PastPrompts, append_prompt, read_prompts
 
@@ -132,10 +132,13 @@ async def test_escape_takes_back_what_waits_before_it_stops_the_answer(open_chat
             chat.composer.text = prompt
             await chat.pilot.press("enter")
         chat.composer.text = "typing"
+        assert chat.composer.border_subtitle == QUEUED
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.composer.text == "Third?\ntyping")
+        assert chat.composer.border_subtitle == QUEUED
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.composer.text == "Second?\nThird?\ntyping")
+        assert chat.composer.border_subtitle == BUSY
         assert not chat.engine.sent(Cancel)
         await chat.pilot.press("escape")
         await chat.until(lambda: chat.engine.sent(Cancel))
@@ -150,8 +153,10 @@ async def test_a_queue_waits_behind_a_failure_and_is_not_lost_by_another_convers
         chat.engine.emit(Failed("died", "It ended.", answer=chat.answer.turn.answer))
         await chat.until(lambda: chat.composer.text == "First?")
         assert chat.screen.query_one(QueuedPrompts).prompts == ["Second?"]
+        assert chat.composer.border_subtitle == HELD
         await chat.pilot.press("ctrl+n")
         await chat.until(lambda: chat.composer.text == "Second?\nFirst?")
+        assert chat.composer.border_subtitle == READY
 
 
 async def test_a_hundred_kilobytes_are_pasted_whole_and_sent_whole(open_chat):

@@ -178,11 +178,20 @@ async def test_putting_away_and_taking_back(open_chat):
         await chat.pilot.press("a")
         await shows(chat, "Today", "One?")
         await chat.pilot.press("A")
-        await shows(chat, "Today", "Two?  archived")
+        await shows(chat, "Today", "archived  Two?")
         await chat.pilot.press("a")
         await chat.sees("Nothing is archived.", "#none")
         await chat.pilot.press("A")
         await shows(chat, "Today", "Two?", "One?")
+
+
+async def test_a_search_says_first_what_is_archived(open_chat):
+    keep("A question with a title that is longer than the list is wide?")
+    async with open_chat("x", size=WIDE) as chat:
+        await enter(chat)
+        await chat.until(lambda: len(titles(chat)) == 2)
+        await chat.pilot.press("a", "slash", *"longer")
+        await chat.until(lambda: [title[:20] for title in titles(chat)] == ["archived  A question"])
 
 
 async def test_saving_and_bringing_in(open_chat, folder):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.screen import ModalScreen
 
+from medusa_chat.tui.settings.setting_list import SettingList
+
 
 @pytest.mark.parametrize(
     ("key", "at_40", "at_120"),
@@ -33,6 +35,24 @@ async def test_a_theme_takes_one_row(open_chat):
         await chat.until(lambda: "medusa-dark" in whole(chat))
         rows = [row for row in whole(chat).split("\n") if "■" in row]
         assert all("-" in row or "ember" in row or "fjord" in row or "paper" in row for row in rows)
+
+
+async def test_what_the_keys_do_meanwhile_fits_the_composer_s_frame(open_chat):
+    async with open_chat("One.", size=(40, 12)) as chat:
+        await chat.ask("First?")
+        await chat.until(lambda: " enter queues · esc stops " in whole(chat))
+        await chat.pilot.resize_terminal(80, 24)
+        await chat.until(lambda: " answering · enter queues · esc stops " in whole(chat))
+
+
+async def test_the_setting_under_the_cursor_stays_in_view(open_chat):
+    async with open_chat(size=(120, 40)) as chat:
+        await chat.pilot.press("ctrl+s")
+        await chat.until(lambda: isinstance(chat.app.focused, SettingList))
+        await chat.pilot.press("G", *["up"] * 4)
+        await chat.until(lambda: "max tokens" in whole(chat))
+        await chat.pilot.resize_terminal(40, 12)
+        await chat.until(lambda: chat.app.focused.row.label in whole(chat))
 
 
 def whole(chat) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.events import Key
@@ -18,6 +19,9 @@ from medusa_chat.tui.own_keys import means
 READY = "enter sends · ctrl+j new line"
 STOPPING = "stopping …"
 BUSY = "answering · enter queues · esc stops"
+QUEUED = "answering · enter queues · esc takes back"
+HELD = "not asked after a failure · esc takes back"
+"""What waits is not asked by itself behind an answer that failed."""
 KEEP_SECONDS = 2.0
 """What is typed is on the disk that much later at most."""
 EDITING = "editing · enter asks anew · esc leaves it"
@@ -25,6 +29,9 @@ _LEFT_TO_THE_SCREEN = ("f6", "f7", "pageup", "pagedown")
 """Keys of a text area that mean something else in a chat; left in, they would lead the footer."""
 
 WAITING = "your question waits for the model"
+_BETWEEN = " · "
+_FRAME = 6
+"""Columns of the frame beside the words on it."""
 
 
 class Composer(TextArea):
@@ -71,7 +78,7 @@ class Composer(TextArea):
             placeholder="Ask something",
             tab_behavior="focus",
         )
-        self.border_subtitle = READY
+        self._hint = READY
         self._aside = ""
         self._drafts = Drafts()
         self.highlight_cursor_line = False
@@ -81,6 +88,9 @@ class Composer(TextArea):
     async def on_mount(self) -> None:
         self.run_worker(self._remember(), group="drafts")
         self.set_interval(KEEP_SECONDS, self._keep)
+
+    def on_resize(self) -> None:
+        self._show_hint()
 
     def on_unmount(self) -> None:
         self._drafts.close(self.unsent)
@@ -179,5 +189,14 @@ class Composer(TextArea):
         self.move_cursor(self.document.end)
 
     def hint(self, text: str) -> None:
+        """What the keys do now, on the frame."""
+        self._hint = text
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        """Where not all of it fits, what is said first goes first."""
+        text, room = self._hint, self.outer_size.width - _FRAME
+        while 0 < room < cell_len(text) and _BETWEEN in text:
+            text = text.partition(_BETWEEN)[2]
         if self.border_subtitle != text:
             self.border_subtitle = text

@@ -21,10 +21,12 @@ def row(hit: Hit, here: int | None, dated: bool) -> Content:
     day = datetime.fromtimestamp(about.changed).strftime("%Y-%m-%d  ") if dated else ""
     sign = ("● ", "$primary") if about.id == here else ("  ", "")
     head = Content.assemble(
-        (day, MUTED), sign, (PRIVATE if about.private else "", "$warning"), (_line(about.title) or "untitled", "bold")
+        (day, MUTED),
+        sign,
+        ("archived  " if about.archived else "", MUTED),
+        (PRIVATE if about.private else "", "$warning"),
+        (_line(about.title) or "untitled", "bold"),
     )
-    if about.archived:
-        head = Content.assemble(head, ("  archived", MUTED))
     if not hit.pieces:
         return head
     pieces = [(_line(text), "bold underline $accent" if found else MUTED) for text, found in hit.pieces]

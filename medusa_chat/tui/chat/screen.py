@@ -14,7 +14,7 @@ from textual.events import Key
 from medusa_chat.host.messages import Event, Failed
 from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.chat.answer import AnswerView
-from medusa_chat.tui.chat.composer import BUSY, READY, STOPPING, WAITING, Composer
+from medusa_chat.tui.chat.composer import BUSY, HELD, QUEUED, READY, STOPPING, WAITING, Composer
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS
 from medusa_chat.tui.chat.queued import QueuedPrompts
 from medusa_chat.tui.chat.sidebar import Sidebar
@@ -132,7 +132,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
             for welcome in self.query(Welcome):
                 welcome.tell(self.dialogue.loaded)
         if self.dialogue.busy:
-            self.query_one(Composer).hint(BUSY)
+            self._hint()
         self._show_settings()
         self._dirty = True
 
@@ -141,7 +141,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._dirty = self._view is not None and not await self._view.draw()
         self._paint()
         composer, turn = self.query_one(Composer), self.dialogue.current
-        composer.hint(READY)
+        self._hint()
         if turn is not None and turn.failure is not None and not turn.text and not composer.text:
             composer.give_back(turn.question)
 
@@ -153,6 +153,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
             await self.ask_reworded(event.text)
         elif self.dialogue.busy or self.query_one(QueuedPrompts).prompts:
             self.query_one(QueuedPrompts).add(event.text)
+            self._hint()
         else:
             await self._ask(event.text)
 
@@ -172,7 +173,16 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self.query_one(Sidebar).look_again()
         self.keep_token_view()
         self._dirty = True
-        self.query_one(Composer).hint(WAITING if self.dialogue.waiting else BUSY)
+        self._hint()
+
+    def _hint(self) -> None:
+        """What Enter and Esc do now."""
+        dialogue, queued = self.dialogue, bool(self.query_one(QueuedPrompts).prompts)
+        if dialogue.busy and not queued:
+            hint = WAITING if dialogue.waiting else BUSY
+        else:
+            hint = QUEUED if dialogue.busy else HELD if queued else READY
+        self.query_one(Composer).hint(hint)
 
     async def action_stop(self) -> None:
         """One layer at a time: leads back to the composer, takes back what waits, and then ends the answer."""
@@ -183,6 +193,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
             self.end_editing()
         elif queued.prompts:
             composer.give_back(queued.last())
+            self._hint()
         elif self.dialogue.stop():
             await self._end_turn()
         else:
@@ -215,7 +226,9 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         composer = self.query(Composer).first() if self.query(Composer) else None
         if composer is None or isinstance(self.focused, KnobList | SettingList):
             return
-        if self.focused not in (None, composer) and event.key in self.active_bindings:
+        if (at := self.focused) not in (None, composer) and (
+            event.key in self.active_bindings or event.key in at._bindings.key_to_bindings
+        ):
             return
         if (event.is_printable and not event.key.startswith(("alt+", "ctrl+"))) or event.key == "enter":
             event.stop()

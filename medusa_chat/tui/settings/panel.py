@@ -55,6 +55,9 @@ class SettingsPanel(Vertical):
             yield SettingList(self._state)
         yield Static(classes="explained", markup=False)
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.rows.reveal)
+
     @property
     def rows(self) -> SettingList:
         return self.query_one(SettingList)

@@ -105,9 +105,9 @@ class SettingList(Widget, can_focus=True):
         self.problem, self._doomed = "", None
         self.refresh()
         self.post_message(RowChanged())
-        self.call_after_refresh(self._scroll_to_cursor)
+        self.call_after_refresh(self.reveal)
 
-    def _scroll_to_cursor(self) -> None:
+    def reveal(self) -> None:
         """A heading right above comes into view with its first row."""
         above = self._cursor > 0 and isinstance(self._rows[self._cursor - 1], Heading)
         place = Region(0, self._cursor - above, self.size.width, 1 + above)
