@@ -21,7 +21,7 @@ _HEADING_STYLES = {
     "h3": "bold italic $primary",
     "h4": "italic $primary",
     "h5": "italic $muted",
-    "h6": "$muted",
+    "h6": "underline $muted",
 }
 _SET_OFF = ("fence", "code_block", "table_close")
 """Blocks that even in a tight list have a gap below them."""
