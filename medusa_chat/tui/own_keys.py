@@ -44,7 +44,7 @@ def checked(keymap: Keymap, bound: Iterable[Bound]) -> OwnKeys:
     for id, wanted in keymap.keys.items():
         place = keymap.place(id)
         if id not in ids:
-            own.problems.append(f"{place}: there is no action {id}{_guess(id, ids)}.")
+            own.problems.append(f"{place}: there is no action {id}{_guess(id, ids)}")
             continue
         keys = [key for key in wanted if _usable(key, id, place, own)]
         keys = [key for key in map(_long, keys) if not _taken(key, id, place, found, own)]
@@ -58,7 +58,7 @@ def checked(keymap: Keymap, bound: Iterable[Bound]) -> OwnKeys:
 
 def _guess(id: str, ids: set[str]) -> str:
     close = difflib.get_close_matches(id, ids, n=1)
-    return f"; did you mean {close[0]}?" if close else "; F1 lists them all"
+    return f"; did you mean {close[0]}?" if close else "; F1 lists them all."
 
 
 def _usable(key: str, id: str, place: str, own: OwnKeys) -> bool:

@@ -170,6 +170,20 @@ async def test_a_hundred_kilobytes_are_pasted_whole_and_sent_whole(open_chat):
         assert asked(chat) == [text + "y"]
 
 
+async def test_undoing_a_paste_that_had_a_scroll_bar_and_doing_it_again(open_chat):
+    text = "\n".join(f"line {number}" for number in range(30))
+    async with open_chat() as chat:
+        chat.composer.text = "before"
+        chat.composer.move_cursor(chat.composer.document.end)
+        chat.app.post_message(events.Paste(text))
+        await chat.until(lambda: chat.composer.show_vertical_scrollbar)
+        for key, there in (("ctrl+z", "before"), ("ctrl+y", f"before{text}"), ("ctrl+z", "before")):
+            await chat.pilot.press(key)
+            await chat.until(lambda there=there: chat.composer.text == there)
+        await chat.pilot.press("x")
+        assert chat.composer.text == "beforex"
+
+
 def editor(tmp_path, monkeypatch, script: str) -> None:
     path = tmp_path / "my editor.sh"
     path.write_text(f"#!/bin/sh\n{script}\n")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.cells import cell_len
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.message import Message
-from textual.widgets import TextArea
 
 from medusa_chat.engine.errors import MedusaError
 from medusa_chat.tui.drafts import Drafts
 from medusa_chat.tui.own_keys import means
+from medusa_chat.tui.text import FRAME, that_fits
+from medusa_chat.tui.text_box import TextBox
 
 READY = "enter sends · ctrl+j new line"
 STOPPING = "stopping …"
@@ -30,11 +30,9 @@ _LEFT_TO_THE_SCREEN = ("f6", "f7", "pageup", "pagedown")
 
 WAITING = "your question waits for the model"
 _BETWEEN = " · "
-_FRAME = 6
-"""Columns of the frame beside the words on it."""
 
 
-class Composer(TextArea):
+class Composer(TextBox):
     """Grows with its text; Enter sends, and every way to a new line that terminals can tell from Enter makes one.
 
     All its keys are taken in the order they were typed. Priority bindings overtake letters typed or pasted just before
@@ -195,8 +193,7 @@ class Composer(TextArea):
 
     def _show_hint(self) -> None:
         """Where not all of it fits, what is said first goes first."""
-        text, room = self._hint, self.outer_size.width - _FRAME
-        while 0 < room < cell_len(text) and _BETWEEN in text:
-            text = text.partition(_BETWEEN)[2]
+        parts = self._hint.split(_BETWEEN)
+        text = that_fits(self.outer_size.width - FRAME, *(_BETWEEN.join(parts[at:]) for at in range(len(parts))))
         if self.border_subtitle != text:
             self.border_subtitle = text

@@ -9,10 +9,11 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Key
 from textual.screen import ModalScreen
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.tui.text import FRAME, MUTED, that_fits
+from medusa_chat.tui.text_box import TextBox
 
 _NEW_LINES = ("ctrl+j", "shift+enter", "alt+enter")
 
@@ -52,7 +53,7 @@ class SystemEditor(ModalScreen["str | None"]):
         yield box
 
 
-class _Box(TextArea):
+class _Box(TextBox):
     """Enter keeps, as it sends in the chat."""
 
     def on_resize(self) -> None:

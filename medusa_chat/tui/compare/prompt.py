@@ -8,12 +8,13 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.events import Key
 from textual.message import Message
-from textual.widgets import TextArea
+
+from medusa_chat.tui.text_box import TextBox
 
 _NEW_LINE = ("ctrl+j", "shift+enter", "alt+enter")
 
 
-class PromptField(TextArea):
+class PromptField(TextBox):
     """Enter runs; Esc leads back to the lanes and keeps what was typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
