@@ -55,5 +55,24 @@ async def test_the_setting_under_the_cursor_stays_in_view(open_chat):
         await chat.until(lambda: chat.app.focused.row.label in whole(chat))
 
 
+async def test_what_is_typed_while_a_panel_takes_the_whole_width_is_seen(open_chat):
+    async with open_chat(size=(40, 12)) as chat:
+        await chat.pilot.press("ctrl+t")
+        await chat.until(lambda: "Ask something" not in whole(chat))
+        await chat.pilot.press("W", "h", "y")
+        await chat.until(lambda: "Why" in whole(chat))
+        assert chat.composer.text == "Why"
+
+
+async def test_the_list_of_conversations_shows_several(open_chat):
+    async with open_chat(*"12345", size=(40, 12)) as chat:
+        for number in range(5):
+            await chat.ask(f"Question {number}")
+            await chat.finish()
+            await chat.pilot.press("ctrl+n")
+        await chat.pilot.press("ctrl+o")
+        await chat.until(lambda: all(f"Question {number}" in whole(chat) for number in range(5)))
+
+
 def whole(chat) -> str:
     return "\n".join(strip.text for strip in chat.app.screen._compositor.render_strips())

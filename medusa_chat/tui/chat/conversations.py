@@ -22,6 +22,7 @@ class ConversationsScreen(ModalScreen["int | None"]):
     """Gives back the id of the chosen one. What is typed goes into the search; tab leads to the lines and their keys."""
 
     CSS_PATH = "conversations.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", id="conversations.close", key_display="esc", tooltip="Back to the chat"),
     ]

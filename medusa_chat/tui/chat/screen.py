@@ -221,6 +221,11 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._paint()
         self.query_one(Sidebar).look_again()
 
+    @on(Composer.Changed)
+    def _on_typed(self) -> None:
+        """What takes the whole width makes room for it."""
+        self.uncover()
+
     def on_key(self, event: Key) -> None:
         """What is typed where it means nothing was meant for the composer, be it before anything has the focus."""
         composer = self.query(Composer).first() if self.query(Composer) else None
