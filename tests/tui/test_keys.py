@@ -129,6 +129,7 @@ async def test_help_shows_the_keys_in_force_and_where_files_lie(open_chat):
         titles = [title for title, _ in chat.app.screen.shown]
         assert titles[:3] == ["Everywhere", "Chat", "Question being typed"]
         assert {"Models", "Words"} <= set(titles)
+        assert "ctrl+z" in page(chat.app.screen.shown, "undo", 76).plain
 
 
 async def test_help_of_another_screen_begins_with_its_own_keys(open_chat):

@@ -47,9 +47,11 @@ class Row:
     name: str
     text: str
     id: str = ""
+    title: str = ""
+    """What it is called at the foot of the screen: not shown here, but found."""
 
     def has(self, words: str) -> bool:
-        said = f"{self.name} {self.text} {self.id}".lower()
+        said = f"{self.name} {self.text} {self.id} {self.title}".lower()
         return all(word in said for word in words.lower().split())
 
 
@@ -70,7 +72,12 @@ def sections(bound: Sequence[Bound], keymap: Mapping[str, str], here: Sequence[s
 
 def _rows(area: str, bound: Sequence[Bound], keymap: Mapping[str, str]) -> list[Row]:
     rows = [
-        Row(spelled(in_force(each.binding, keymap)), each.binding.tooltip or each.binding.description, each.id)
+        Row(
+            spelled(in_force(each.binding, keymap)),
+            each.binding.tooltip or each.binding.description,
+            each.id,
+            each.binding.description,
+        )
         for each in bound
         if each.area == area and not each.id.endswith(_BACK)
     ]

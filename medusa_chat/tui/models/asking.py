@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -12,6 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from medusa_chat.engine.errors import MedusaError
 from medusa_chat.engine.text.harmless import harmless
 
 
@@ -51,28 +54,40 @@ class Confirm(ModalScreen[bool]):
         self.dismiss(yes)
 
 
-class AskLine(ModalScreen["str | None"]):
-    """Ends with what was typed, or None."""
+class AskLine(ModalScreen[bool]):
+    """Asks until what was typed could be taken (True) or the person gives up."""
 
     CSS_PATH = "asking.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Cancel", id="ask.cancel", key_display="esc", tooltip="Leave all as it is"),
     ]
 
-    def __init__(self, question: str, hint: str) -> None:
+    def __init__(self, question: str, hint: str, take: Callable[[str], object]) -> None:
+        """`take` runs on a thread; what it raises as MedusaError is said, and the line can be changed."""
         super().__init__()
         self._question = question
         self._hint = hint
+        self._take = take
 
     def compose(self) -> ComposeResult:
         with Vertical(id="box") as box:
             box.border_subtitle = "enter takes it · esc goes back"
             yield Static(Content(self._question), markup=False)
             yield Input(placeholder=self._hint, compact=True)
+            yield Static(id="problem", markup=False)
 
     @on(Input.Submitted)
-    def _on_submitted(self, event: Input.Submitted) -> None:
-        self.dismiss(event.value.strip() or None)
+    async def _on_submitted(self, event: Input.Submitted) -> None:
+        if not (line := event.value.strip()):
+            return
+        try:
+            await asyncio.to_thread(self._take, line)
+        except MedusaError as error:
+            problem = self.query_one("#problem", Static)
+            problem.update(Content.styled(f"✗ {harmless(str(error))}", "$error"))
+            problem.display = True
+        else:
+            self.dismiss(True)
 
     def action_cancel(self) -> None:
-        self.dismiss(None)
+        self.dismiss(False)

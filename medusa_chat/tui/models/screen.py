@@ -114,11 +114,9 @@ class ModelsScreen(ModelsView):
 
     @work(exclusive=True, group="change")
     async def action_add(self) -> None:
-        place = await self.app.push_screen_wait(
-            AskLine("A folder with a model, or a repository of the Hugging Face hub:", "~/models/mine  or  owner/name")
-        )
-        if place is not None:
-            await self._did(lambda: self._add(place))
+        question = "A folder with a model, or a repository of the Hugging Face hub:"
+        if await self.app.push_screen_wait(AskLine(question, "~/models/mine  or  owner/name", self._add)):
+            self.action_look()
 
     def _add(self, place: str) -> None:
         self._wanted = add(place).name

@@ -227,7 +227,9 @@ async def test_what_cannot_be_added_is_said(open_models):
         await models.chat.until(lambda: isinstance(models.chat.app.screen, AskLine))
         models.chat.app.screen.query_one("Input").value = "no [b]such[/b] thing"
         await models.press("enter")
-        await models.chat.until(lambda: any("neither a folder" in toast for toast in models.chat.toasts))
+        problem = models.chat.app.screen.query_one("#problem")
+        await models.chat.until(lambda: "✗ 'no [b]such[/b] thing' is neither a folder" in models.chat.shown(problem))
+        assert models.chat.app.screen.query_one("Input").value == "no [b]such[/b] thing"
 
 
 async def test_a_wrong_card_is_told_once_and_the_others_are_listed(open_models, cards):
