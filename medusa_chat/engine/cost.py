@@ -20,6 +20,7 @@ from medusa_chat.engine.tree import CandidateTree
 CONTEXT_ROWS = 64
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Nodes of the trees that are timed, root included."""
+LEAST_PAIRS = 3
 HOPELESS = 10.0
 """A pass that costs as much as this many plain steps cannot pay: no larger one is timed."""
 
@@ -149,17 +150,17 @@ def _tree(nodes: int) -> CandidateTree:
     return CandidateTree.build([0] * nodes, [(node - 1) // 2 for node in range(nodes)], [1.0] * nodes)
 
 
-def step_ms(backbone: Backbone, nodes: int, repeats: int = 7) -> float:
-    """Milliseconds of one forward pass over a tree of `nodes` nodes behind a short context, the fastest of some.
-
-    Whatever else the machine does only ever adds time, so the fastest pass is the nearest to what a step costs; a
-    median taken in a busy moment would make every later speedup look too good. Empties the cache.
-    """
+def pairs_ms(backbone: Backbone, nodes: int, *, repeats: int = 7, seconds: float = 1.0) -> list[tuple[float, float]]:
+    """Milliseconds of a pass over the root alone and of one over `nodes` nodes right behind it, some such pairs behind
+    a short context: at least `LEAST_PAIRS`, and none is begun after `seconds`. Empties the cache."""
+    deadline = perf_counter() + seconds
     backbone.rewind(0)
     backbone.prefill([0] * min(CONTEXT_ROWS, backbone.context - nodes))
-    fastest = min(pass_ms(backbone, _tree(nodes)) for _ in range(repeats))
+    pairs: list[tuple[float, float]] = []
+    while len(pairs) < LEAST_PAIRS or (len(pairs) < repeats and perf_counter() < deadline):
+        pairs.append((pass_ms(backbone, _tree(1)), pass_ms(backbone, _tree(nodes))))
     backbone.rewind(0)
-    return fastest
+    return pairs
 
 
 def pass_ms(backbone: Backbone, tree: CandidateTree) -> float:

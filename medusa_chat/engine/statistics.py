@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from statistics import median
 
 
 @dataclass(slots=True)
@@ -14,20 +13,23 @@ class Tally:
     """
 
     plain_ms: float | None = None
-    """Milliseconds of a plain step on this machine in this run, the median of those timed between the steps as soon
-    as there is one; None leaves overhead and speedup unknown."""
+    """Milliseconds of a plain step on this machine in this run, the mean of what the steps say of it as soon as one
+    does; None leaves overhead and speedup unknown."""
     tokens: int = 0
     steps: int = 0
     ms: float = 0.0
     lengths: dict[int, int] = field(default_factory=dict)
     """Accepted length -> number of steps."""
-    _plain: list[float] = field(default_factory=list)
+    _known: int = 0
+    _plain: float = 0.0
+    """Steps that said what a plain one takes, and the sum of it."""
 
     def add(self, accepted_length: int, ms: float, plain_ms: float | None = None) -> None:
-        """One more step; `plain_ms` of a plain step timed beside it, if one was."""
+        """One more step; `plain_ms` is what a plain one would have taken in its place, where that is known."""
         if plain_ms is not None:
-            self._plain.append(plain_ms)
-            self.plain_ms = median(self._plain)
+            self._known += 1
+            self._plain += plain_ms
+            self.plain_ms = self._plain / self._known
         self.tokens += accepted_length
         self.steps += 1
         self.ms += ms

@@ -84,4 +84,4 @@ class Step:
     finish: Reason | None = None
     """Set on the last step of an answer."""
     plain_ms: float | None = None
-    """Milliseconds of a plain step at this very place and moment, where one was timed (some steps only)."""
+    """Milliseconds a plain step would have taken at this place and moment; None where nobody wants to know."""

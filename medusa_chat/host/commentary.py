@@ -97,7 +97,7 @@ class Commentary:
 
     def _plain_ms(self, tally: Tally) -> float:
         """The mean step of the plain lane so far: it has had as much time as the one that ends. Where there is no plain
-        lane, what was timed beside this lane's steps."""
+        lane, what this lane's steps say of it."""
         measured = tally.plain_ms if self._plain is None else self._plain.step_ms or self._plain.plain_ms
         return measured or 0.0
 

@@ -25,7 +25,7 @@ class Comparison:
     - Every lane is a session of its own (`Session.lane`) that knows what was known right after loading, whatever the
       chat or another lane has learned, and leaves nothing behind. The session itself stays as it was, its cache too.
     - All draw the same random numbers: a lossless lane says what plain decoding says, at any temperature.
-    - Where a lane decodes plainly, its steps are the plain steps of all. Only where none does, plain steps are timed
+    - Where a lane decodes plainly, its steps are the plain steps of all. Only where none does, some are timed
       beside the others' (as in a chat, outside every clock).
     """
 

@@ -132,7 +132,7 @@ class Loaded:
     budget: int
     """The number of nodes that pays most here on the whole; when none is chosen every step has its own."""
     plain_ms: float
-    """Milliseconds of a plain step, timed right after loading; those timed during an answer take its place."""
+    """Milliseconds of a plain step, timed right after loading; what the steps of an answer say of it takes its place."""
     notes: tuple[str, ...] = ()
     """Plain sentences the person should see (heads made for other weights, no calibration, ...)."""
 
@@ -190,7 +190,7 @@ class StepRecord:
     reasons: tuple[RejectionRecord, ...] = ()
     finish: Reason | None = None
     plain_ms: float | None = None
-    """Of a plain step timed beside this one; most steps have none."""
+    """What a plain step would have taken in its place; None where that is not known."""
     beliefs: BeliefRecord | None = None
     """None where nobody asked for them."""
 

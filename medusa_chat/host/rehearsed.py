@@ -162,7 +162,7 @@ def _step(index: int, path: tuple[int, ...], root: str, kept: list[str]) -> Step
             for node in range(1, NODES)
             if node not in path and _PARENTS[node] in path
         ),
-        plain_ms=PLAIN_MS if index % 32 == 1 else None,
+        plain_ms=PLAIN_MS,
         beliefs=BeliefRecord(
             probabilities=(1.0, *chances[1:]),
             entropies=tuple(4.0 * (1.0 - chance) for chance in chances),

@@ -15,7 +15,7 @@ from medusa_chat import catalog
 from medusa_chat.engine.acceptance import rule_for
 from medusa_chat.engine.backbone import Backbone
 from medusa_chat.engine.budget import Budget, FixedBudget
-from medusa_chat.engine.cost import CostCurve, pass_ms, step_ms
+from medusa_chat.engine.cost import CONTEXT_ROWS, CostCurve, pairs_ms, pass_ms
 from medusa_chat.engine.decode import Controls, common_prefix, decode, read_prompt
 from medusa_chat.engine.drafters.lookup import Lookup
 from medusa_chat.engine.drafters.recycling import Recycling
@@ -34,13 +34,15 @@ from medusa_chat.heads.medusa import MedusaHeads
 from medusa_chat.heads.store import CONFIG, load_heads
 from medusa_chat.host.costs import curve_for
 from medusa_chat.host.drafting import Drafters
+from medusa_chat.host.plain_steps import PlainSteps
 from medusa_chat.settings.paths import native_dir
 
 DEFAULT_BUDGET = 8
 """Nodes per step where no calibration names a better budget."""
 
-PROBE_EVERY = 32
-"""Steps between two plain steps timed for comparison: about 3 % of the time."""
+PROBE_EVERY, FIRST_PROBE = 32, 3
+"""Steps between two plain steps timed for comparison, about 3 % of the time, and the first step one is timed behind: a
+person waits for the first words."""
 
 
 @dataclass(slots=True)
@@ -57,6 +59,8 @@ class Session:
     plain_ms: float
     """Milliseconds of a plain step, the fastest of some timed right after loading."""
     costs: CostCurve
+    plain_steps: PlainSteps
+    """Timed since, and some right after loading. Lanes share them: what passes cost is no part of what is compared."""
     notes: tuple[str, ...] = ()
     """Plain sentences the person should see."""
     recycling: dict[DecoderName, Recycling] = field(default_factory=dict)
@@ -102,7 +106,9 @@ class Session:
         gc.collect()
         gc.freeze()
         tell("timing a plain step", None)
-        plain_ms = step_ms(backbone, 1)
+        pairs = pairs_ms(backbone, DEFAULT_BUDGET)
+        # Whatever else the machine does only ever adds time: the fastest is the nearest to what a step costs.
+        plain_ms = min(plain for plain, _ in pairs)
         costs = curve_for(
             backbone,
             plain_ms,
@@ -110,6 +116,9 @@ class Session:
             lambda share: tell("measuring what drafting costs", share),
             anew=measure_anew,
         )
+        plain_steps = PlainSteps(costs)
+        for plain, tree in pairs:
+            plain_steps.timed(plain, DEFAULT_BUDGET, tree, CONTEXT_ROWS)
         return cls(
             card.name,
             quantize,
@@ -119,6 +128,7 @@ class Session:
             calibration,
             plain_ms,
             costs,
+            plain_steps,
             (*backbone.notes, *notes),
             card=card,
             heads_from=_stamp(folder),
@@ -151,8 +161,9 @@ class Session:
         """An answer that is decoded while it is iterated.
 
         `on_progress(done, total)` is told how much of the prompt was read; it may raise to stop the reading.
-        With `probe` a plain step is timed now and then, without being kept (`Step.plain_ms`): what else the machine
-        does, and how long the context is, then weighs on both sides of the overhead. With `explain` steps say why
+        With `probe` steps say what a plain one would have taken in their place (`Step.plain_ms`), for which one is timed
+        now and then, without being kept: what else the machine does, and how long the context is, then weighs on both
+        sides of the overhead. With `explain` steps say why
         children fell (`Step.reasons`), which costs a little.
 
         Raises:
@@ -241,12 +252,15 @@ class Answer:
             yield replace(step, plain_ms=self._plain_ms(step)) if self._probe else step
 
     def _plain_ms(self, step: Step) -> float | None:
-        """A step of one node is a plain step; behind some of the others one is timed and forgotten."""
+        """A step of one node is a plain step; behind some of the others one is timed, and its rows are forgotten."""
         if len(step.tree) == 1:
             return step.ms.total
-        if step.finish is not None or step.index % PROBE_EVERY != 1:
-            return None
-        return pass_ms(self._session.backbone, CandidateTree.root_only(step.tokens[-1]))
+        plain_steps, backbone = self._session.plain_steps, self._session.backbone
+        # On a card the pass goes on while the rule waits for it, so the time of `verify` alone would not be that of a pass.
+        beside = (len(step.tree), step.ms.total - step.ms.draft, backbone.length)
+        if step.finish is None and step.index % PROBE_EVERY == FIRST_PROBE:
+            plain_steps.timed(pass_ms(backbone, CandidateTree.root_only(step.tokens[-1])), *beside)
+        return plain_steps.beside(*beside)
 
     def adjust(self, decoding: Decoding, sampling: Sampling | None = None) -> None:
         """New options from the next step on; without `sampling` that stays. The seed counts from the next answer on.

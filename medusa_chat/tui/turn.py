@@ -57,7 +57,7 @@ class Turn:
     """Of the newest answer; older ones have theirs on disk alone (`Journal.steps`)."""
     _first_ms: float = 0.0
     _pieces: list[str] = field(default_factory=list)
-    _recent: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))
+    _recent: deque[tuple[int, float, float | None]] = field(default_factory=lambda: deque(maxlen=RECENT_STEPS))
 
     @classmethod
     def past(
@@ -78,8 +78,8 @@ class Turn:
     def recent(self) -> Tally:
         """The figures of the last `RECENT_STEPS` steps alone."""
         tally = Tally(plain_ms=self.tally.plain_ms)
-        for length, ms in self._recent:
-            tally.add(length, ms)
+        for length, ms, plain_ms in self._recent:
+            tally.add(length, ms, plain_ms)
         return tally
 
     def take(self, event: StepTaken | Finished | Failed | Progress) -> None:
@@ -105,7 +105,7 @@ class Turn:
         self.tested += len(step.tree.tokens) - 1
         self.tally.add(length, step.ms, step.plain_ms)
         self.lengths.append(length)
-        self._recent.append((length, step.ms))
+        self._recent.append((length, step.ms, step.plain_ms))
         self._pieces.append(step.text)
         self.last = step
         self.steps.append(step)

@@ -13,6 +13,7 @@ from medusa_chat.engine.forward.dissect import dissect
 from medusa_chat.engine.forward.lean import LeanForward
 from medusa_chat.engine.forward.native import NativeForward
 from medusa_chat.heads.medusa import MedusaHeads
+from medusa_chat.host.plain_steps import PlainSteps
 from medusa_chat.host.session import Session
 
 CHEAP = CostCurve((1, 2, 4, 8, 16, 32, 64), (1.0, 1.02, 1.04, 1.08, 1.2, 1.5, 2.0))
@@ -27,7 +28,7 @@ def tiny_session(path: str = "transformers llama", heads: int = 3, context: int 
     tokenizer = byte_level()
     backbone = _backbone(path, len(tokenizer), context)
     made = MedusaHeads.fresh(backbone.output_layer.weight, heads) if heads else None
-    return Session("tiny", "none", backbone, tokenizer, made, None, 1.0, CHEAP)
+    return Session("tiny", "none", backbone, tokenizer, made, None, 1.0, CHEAP, PlainSteps(CHEAP))
 
 
 def _backbone(path: str, vocab_size: int, context: int) -> Backbone:

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from medusa_chat.engine import cost
 from medusa_chat.engine.backbone import Backbone
-from medusa_chat.engine.cost import SIZES, CostCurve, measure, pass_ms, step_ms
+from medusa_chat.engine.cost import SIZES, CostCurve, measure, pairs_ms, pass_ms
 from medusa_chat.engine.tree import CandidateTree
 from medusa_chat.heads.medusa import MedusaHeads
 
 
 @pytest.mark.parametrize("nodes", [1, 5])
-def test_timing_a_step_leaves_an_empty_cache(nodes: int) -> None:
+def test_timing_steps_leaves_an_empty_cache(nodes: int) -> None:
     backbone = Backbone(tiny_model("llama"))
     backbone.prefill([1, 2, 3])
-    assert step_ms(backbone, nodes, repeats=2) > 0
+    assert all(plain > 0 and tree > 0 for plain, tree in pairs_ms(backbone, nodes))
     assert backbone.length == 0
     assert backbone.ids == []
 
@@ -38,8 +38,22 @@ def test_a_context_smaller_than_the_usual_one_is_enough() -> None:
         return verify(tree)
 
     backbone.verify = watched  # type: ignore[method-assign]
-    step_ms(backbone, 6, repeats=1)
+    pairs_ms(backbone, 6)
     assert longest == 8
+
+
+@pytest.mark.parametrize(("pass_seconds", "pairs"), [(0.01, 7), (0.125, 4), (10.0, 3)])
+def test_a_slow_model_is_timed_less_often(monkeypatch: pytest.MonkeyPatch, pass_seconds: float, pairs: int) -> None:
+    now = 0.0
+
+    def timed(_backbone: Backbone, _tree: CandidateTree) -> float:
+        nonlocal now
+        now += pass_seconds
+        return 1000.0 * pass_seconds
+
+    monkeypatch.setattr(cost, "pass_ms", timed)
+    monkeypatch.setattr(cost, "perf_counter", lambda: now)
+    assert len(pairs_ms(Backbone(tiny_model("llama")), 8)) == pairs
 
 
 def test_timing_a_pass_keeps_what_is_committed_and_nothing_else() -> None:

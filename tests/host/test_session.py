@@ -11,7 +11,7 @@ from medusa_chat.engine.live_budget import LiveBudget
 from medusa_chat.engine.options import Decoding, Limits, Sampling
 from medusa_chat.engine.statistics import Tally
 from medusa_chat.engine.step import Step
-from medusa_chat.host.session import PROBE_EVERY, Session
+from medusa_chat.host.session import FIRST_PROBE, PROBE_EVERY, Session
 
 PROMPT = [{"role": "user", "content": "Count as far as you can."}]
 
@@ -38,13 +38,21 @@ def test_timing_plain_steps_in_between_changes_no_token(session: Session) -> Non
     assert session.backbone.length == len(ids)
 
 
-def test_a_plain_step_is_timed_after_the_first_step_and_now_and_then(session: Session) -> None:
-    steps = _steps(session, Decoding("medusa", budget=5), probe=True)
-    drafted = [step for step in steps if len(step.tree) > 1 and step.finish is None]
+def test_a_plain_step_is_timed_behind_the_third_step_and_now_and_then(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timings: list[float] = []
+    monkeypatch.setattr(session.plain_steps, "timed", lambda plain_ms, *_beside: timings.append(plain_ms))
+    session.backbone.eos_ids = frozenset()
+    ids, limits = session.prompt_ids(PROMPT), Limits(max_tokens=3 * PROBE_EVERY)
+    drafted: list[int] = []
+    timed: list[int] = []
+    for step in session.start(ids, Sampling(), Decoding("medusa", budget=5), limits, probe=True):
+        if len(step.tree) > 1 and step.finish is None:
+            drafted.append(step.index)
+        timed += [step.index] * (len(timings) - len(timed))
     assert len(drafted) > PROBE_EVERY
-    for step in drafted:
-        assert (step.plain_ms is not None) == (step.index % PROBE_EVERY == 1)
-    assert all(step.plain_ms is None for step in _steps(session, Decoding("medusa", budget=5), probe=False))
+    assert timed == [index for index in drafted if index % PROBE_EVERY == FIRST_PROBE]
 
 
 def test_steps_of_plain_decoding_are_their_own_measure(session: Session) -> None:
@@ -62,13 +70,18 @@ def test_why_children_fell_is_told_to_whoever_asks(session: Session) -> None:
     assert not any(reasons(explain=False))
 
 
-def test_figures_follow_the_plain_steps_timed_between() -> None:
+def test_every_step_says_what_a_plain_one_would_have_taken_to_whoever_asks(session: Session) -> None:
+    assert all(step.plain_ms for step in _steps(session, Decoding("medusa", budget=5), probe=True))
+    assert all(step.plain_ms is None for step in _steps(session, Decoding("medusa", budget=5), probe=False))
+
+
+def test_figures_follow_what_steps_say_of_plain_ones() -> None:
     tally = Tally(plain_ms=50.0)
     tally.add(2, 12.0)
     assert tally.overhead == pytest.approx(12.0 / 50.0)
-    for plain_ms in (10.0, 11.0, 90.0):
+    for plain_ms in (10.0, None, 11.0, 12.0):
         tally.add(2, 12.0, plain_ms)
-    assert tally.plain_ms == 11.0
+    assert tally.plain_ms == pytest.approx(11.0)
     assert tally.speedup == pytest.approx(2 / (12.0 / 11.0))
 
 

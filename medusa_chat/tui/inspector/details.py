@@ -47,7 +47,7 @@ def node_words(
 
 
 def step_words(step: StepRecord, plain_ms: float | None) -> Content:
-    """The times of a step; `plain_ms` of a plain step where none was timed beside this one."""
+    """The times of a step; `plain_ms` of a plain step where it does not say itself what one would have taken."""
     parts = (
         ("draft", step.draft_ms),
         ("verify", step.verify_ms),
@@ -62,7 +62,7 @@ def step_words(step: StepRecord, plain_ms: float | None) -> Content:
         [
             *rows,
             _sum("step", step.ms, f"overhead {figure(overhead)}"),
-            _sum("plain", plain, "beside it" if step.plain_ms else "in this answer"),
+            _sum("plain", plain, "at its pace" if step.plain_ms else "in this answer"),
         ]
     )
 

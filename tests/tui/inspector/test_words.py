@@ -85,7 +85,7 @@ def test_the_times_add_up_and_stand_beside_a_plain_step():
     assert f"{STEP.ms:.1f} ms" in words
     assert f"overhead {STEP.ms / 8.0:.2f}" in words
     assert "8.0 ms in this answer" in words
-    assert "beside it" in str(step_words(replace(STEP, plain_ms=7.5), 8.0))
+    assert "at its pace" in str(step_words(replace(STEP, plain_ms=7.5), 8.0))
     assert "overhead –" in str(times_in_one(STEP, None))
 
 
