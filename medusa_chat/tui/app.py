@@ -28,6 +28,8 @@ from medusa_chat.tui.theme_picker import ThemePicker
 from medusa_chat.tui.themes import shades
 
 _TWICE_SECONDS = 2.0
+_SIGNS = {"warning": "! ", "error": "✗ "}
+"""Before a notice, which without colours looks like any other."""
 
 
 def _providers(name: str) -> Callable[[], type[Provider]]:
@@ -158,7 +160,7 @@ class MedusaChatApp(App[None]):
     ) -> None:
         """As in Textual, but always plain text, though widgets ask for markup unless told otherwise: brackets and
         escapes in an error's words are shown. What is said once more takes the place of what was said before."""
-        said = harmless(message)
+        said = _SIGNS.get(severity, "") + harmless(message)
         for shown in [each for each in self._notifications if (each.message, each.title) == (said, title)]:
             self._unnotify(shown, refresh=False)
         super().notify(said, title=title, severity=severity, timeout=timeout, markup=False)

@@ -54,3 +54,12 @@ async def test_what_is_said_again_is_not_shown_twice(open_chat):
             "No answer is being written just now.",
             "Something else.",
         ]
+
+
+async def test_warnings_and_errors_are_told_apart_without_colours(open_chat):
+    async with open_chat() as chat:
+        for severity in ("information", "warning", "error"):
+            chat.app.notify(f"Of severity {severity}.", severity=severity, timeout=1000)
+        await chat.until(lambda: len(toasts(chat)) == 3)
+        said = [toast._notification.message for toast in toasts(chat)]
+        assert said == ["Of severity information.", "! Of severity warning.", "✗ Of severity error."]
