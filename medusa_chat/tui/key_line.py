@@ -40,41 +40,52 @@ class KeyLine(Footer):
 
     async def recompose(self) -> None:
         if self.is_attached and not self._pruning:
-            async with self.batch():
+            async with self.lock:
                 await self._exchange(self._wanted())
-            self._fit()
 
     async def _exchange(self, wanted: Sequence[Part]) -> None:
+        """In one frame, and without holding back any until all is done: what is new waits unseen for what is old to go."""
         kept = [part for part in self._shown if part in wanted]
         if kept != [part for part in wanted if part in self._shown]:
             kept = []  # they stand in another order now
-        old, self._shown = self._shown, {}
-        await let_go([widget for part, made in old.items() if part not in kept for widget in made])
+        shown: dict[Part, list[Widget]] = {}
         new: list[Widget] = []
         for part in wanted:
             if part not in kept:
-                self._shown[part] = part.made(self.app.get_key_display)
-                new += self._shown[part]
+                shown[part] = part.made(self.app.get_key_display)
+                new += shown[part]
                 continue
-            self._shown[part] = old[part]
+            shown[part] = self._shown[part]
             if new:
-                await self.mount_all(new, before=old[part][0])
+                await self._mount_unseen(new, before=shown[part][0])
                 new = []
         if new:
-            await self.mount_all(new)
+            await self._mount_unseen(new)
+        gone = [widget for part, made in self._shown.items() if part not in kept for widget in made]
+        self._shown = shown
+        for widget in gone:
+            widget.display = False
+        self._fit()
+        await let_go(gone)
+
+    async def _mount_unseen(self, parts: Sequence[Widget], before: Widget | None = None) -> None:
+        for part in parts:
+            part.display = False
+        await self.mount_all(parts, before=before)
 
     def on_resize(self) -> None:
         self._fit()
 
     def _fit(self) -> None:
         """From the end. Keys in a group go with the words behind them."""
-        keys = list(self.query(FooterKey))
+        parts = [part for made in self._shown.values() for part in made]
+        keys = [part for part in parts if isinstance(part, FooterKey)]
         out = next((key for key in keys if key.key == "escape"), None) or next(
             (key for key in keys if key.action == "quit"), None
         )
-        taken = sum(_cells(part) for part in self.children)
+        taken = sum(_cells(part) for part in parts)
         dropped = False
-        for part in reversed(self.children):
+        for part in reversed(parts):
             needed = part is out or (isinstance(part, FooterKey) and part.action in _STAY)
             part.display = needed or (taken <= self.size.width and not (dropped and isinstance(part, KeyGroup)))
             dropped = isinstance(part, FooterLabel) and not part.display

@@ -29,6 +29,7 @@ def launch(
     from medusa_chat.tui.first_model import first_model
     from medusa_chat.tui.garbage import search_rarely
     from medusa_chat.tui.own_precisions import precision_of
+    from medusa_chat.tui.threads import give_way
 
     named, notice = (model, None) if model is not None else first_model()
     precision, doubt = (quantize, None) if quantize is not None else precision_of(named)
@@ -36,6 +37,7 @@ def launch(
     said = " ".join(sentence for sentence in (notice, doubt) if sentence is not None)
     app = MedusaChatApp(engine, named, prompt, theme, preset, said or None, precision)
     search_rarely()
+    give_way()
     try:
         app.run()
     finally:

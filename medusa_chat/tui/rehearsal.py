@@ -23,6 +23,7 @@ from medusa_chat.tui.chat.note import Note
 from medusa_chat.tui.chat.screen import ChatScreen
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.garbage import search_rarely
+from medusa_chat.tui.threads import give_way
 
 LOOK_SECONDS = 1 / 25
 MEMORY_AT = (0.2, 0.6, 1.0)
@@ -101,6 +102,7 @@ def main(report: str, tokens_per_second: str, tokens: str, length: str) -> None:
     engine = RehearsedEngine(float(tokens_per_second), int(length))
     app = RehearsalApp(engine, int(tokens), Path(report))
     search_rarely()
+    give_way()
     app.run()
     if app.fault is not None:
         raise app.fault

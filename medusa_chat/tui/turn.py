@@ -94,7 +94,7 @@ class Turn:
             self.reason, self.statistics, self.stage = event.reason, event.statistics, None
             if self.tally.steps:
                 self.first_token = event.statistics.prefill_seconds + self._first_ms / 1000
-            self._pieces.append(event.text)
+            self._pieces = [self.text + event.text]
         else:
             self.failure, self.stage = event.advice, None
 

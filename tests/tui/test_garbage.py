@@ -24,6 +24,26 @@ gc.collect()
 assert not any(isinstance(each, Ring) for each in gc.get_objects())
 """
 
+UNCUT = """
+import gc
+from rich.segment import Segment
+from textual.strip import Strip
+from medusa_chat.tui.garbage import search_rarely
+search_rarely()
+gc.disable()
+def rows(): return sum(isinstance(each, Strip) for each in gc.get_objects())
+row = Strip([Segment("seventeen letters")], 17)
+assert [part.text for part in row.divide([9, 17])] == ["seventeen", " letters"]
+assert row.divide(iter([17])) == [row] == row.divide([17, 20])
+assert rows() == 3
+del row
+assert rows() == 0
+"""
+
+
+def test_rows_of_a_frame_go_without_a_search():
+    subprocess.run([sys.executable, "-c", UNCUT], check=True)
+
 
 def test_what_is_there_is_never_searched_again_and_new_garbage_is_still_found():
     subprocess.run([sys.executable, "-c", CODE], check=True)

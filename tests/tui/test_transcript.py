@@ -8,6 +8,7 @@ from doubles.step_records import steps_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.events import MouseScrollUp
 
 from medusa_chat.chats import conversations, messages
 from medusa_chat.chats.database import Database
@@ -45,13 +46,14 @@ async def open_stored(chat) -> Transcript:
 
 
 async def test_of_a_long_conversation_the_end_is_mounted_and_the_rest_comes_when_asked_for(open_chat):
-    stored(75)
+    count = MOUNTED + 3 * MORE - 1
+    stored(count)
     async with open_chat("More.", size=(80, 24)) as chat:
         transcript = await open_stored(chat)
         assert len(chat.screen.query(AnswerView)) == MOUNTED
         transcript.scroll_home(animate=False)
         await chat.until(lambda: transcript.scroll_y == 0)
-        await chat.sees(f"… {75 - MOUNTED} earlier turns · click or alt+PgUp", EarlierLine)
+        await chat.sees(f"… {count - MOUNTED} earlier turns · click or alt+PgUp", EarlierLine)
         first = transcript.messages[0]
         above = first.region.y
         await chat.pilot.press("pageup")
@@ -62,17 +64,47 @@ async def test_of_a_long_conversation_the_end_is_mounted_and_the_rest_comes_when
         await chat.until(lambda: first.region.y == above)
         transcript.scroll_home(animate=False)
         await chat.until(lambda: transcript.scroll_y == 0)
-        await chat.sees("… 5 earlier turns", EarlierLine)
+        await chat.sees(f"… {MORE - 1} earlier turns", EarlierLine)
         await chat.click(chat.screen.query_one(EarlierLine))
         await chat.until(lambda: not chat.screen.query_one(EarlierLine).display)
-        assert [view.turn.question for view in chat.screen.query(AnswerView)] == [f"Question {n}?" for n in range(75)]
+        assert [view.turn.question for view in chat.screen.query(AnswerView)] == [
+            f"Question {n}?" for n in range(count)
+        ]
         await chat.pilot.press("alt+pageup")
         await chat.until(lambda: any("begins here" in toast for toast in chat.toasts))
         await chat.pilot.press("ctrl+end")
         await chat.until(lambda: transcript.following)
         await chat.ask("One more?")
         await chat.until(lambda: len(chat.screen.query(AnswerView)) == MOUNTED)
-        assert len(chat.engine.requests[-1].messages) == 2 * 75 + 1
+        assert len(chat.engine.requests[-1].messages) == 2 * count + 1
+
+
+async def test_the_wheel_brings_earlier_turns_once_it_is_at_the_top(open_chat):
+    stored(MOUNTED + MORE)
+    async with open_chat("More.", size=(80, 24)) as chat:
+        transcript = await open_stored(chat)
+        event = MouseScrollUp(transcript, 5, 5, 0, -1, 0, False, False, False)
+        while transcript.scroll_y > 0:
+            assert len(chat.screen.query(AnswerView)) == MOUNTED
+            transcript.post_message(event)
+            await chat.pilot.pause()
+        first = transcript.messages[0]
+        above = first.region.y
+        transcript.post_message(event)
+        await chat.until(lambda: len(chat.screen.query(AnswerView)) == MOUNTED + MORE)
+        await chat.until(lambda: first.region.y == above)
+
+
+async def test_another_conversation_may_be_opened_while_old_turns_are_put_away(open_chat):
+    stored(MOUNTED + 4)
+    async with open_chat("More.", size=(80, 24)) as chat:
+        transcript = await open_stored(chat)
+        await chat.screen.grow(chat.screen.dialogue.ask("One more?"))
+        await chat.screen.action_new()
+        await chat.until(lambda: not transcript.messages)
+        await chat.ask("And again?")
+        await chat.finish()
+        assert [view.turn.question for view in chat.screen.query(AnswerView)] == ["And again?"]
 
 
 async def test_walking_up_beyond_the_first_message_brings_earlier_ones_by_tokens_too(open_chat):

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.text.harmless import harmless
+from medusa_chat.tui.backdrop import Backdrop
 from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.message_view import MessageView, SiblingLine
 from medusa_chat.tui.chat.note import Note
@@ -19,7 +20,7 @@ from medusa_chat.tui.garbage import let_go
 from medusa_chat.tui.turn import Turn
 
 
-class AnswerView(MessageView, VerticalGroup):
+class AnswerView(MessageView, VerticalGroup, Backdrop):
     """Draws what its turn holds, whenever `draw` is called."""
 
     def __init__(self, turn: Turn, past: bool = False) -> None:
@@ -61,7 +62,10 @@ class AnswerView(MessageView, VerticalGroup):
         """Trade the parts for one widget; older turns cost next to nothing that way."""
         if self._text is not None:
             text, self._text = self._text, None
-            await self.mount(_flat(self.turn), before=0)
+            old = _flat(self.turn)
+            old.display = False
+            await self.mount(old, before=0)
+            old.display, text.display = True, False
             await let_go([text])
 
     # Token by token.

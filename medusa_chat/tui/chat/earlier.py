@@ -8,9 +8,9 @@ from textual.message import Message
 from medusa_chat.tui.chat.fitted_line import FittedLine
 from medusa_chat.tui.text import MUTED
 
-MOUNTED = 30
+MOUNTED = 12
 """Turns on the screen at most while the newest is followed: every widget makes each frame a little slower."""
-MORE = 20
+MORE = 12
 """Turns that come back at a time."""
 
 _HOW = f"click or alt+PgUp shows {MORE} more"

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
+from medusa_chat.tui.backdrop import Backdrop
 from medusa_chat.tui.flat import flat
 from medusa_chat.tui.settling import settled
 
@@ -20,7 +21,7 @@ LONGEST_REST = 0.5
 """Seconds: what was slow once (colouring the first code of all loads what it needs) does not leave the text standing."""
 
 
-class LiveText(VerticalGroup):
+class LiveText(VerticalGroup, Backdrop):
     """Flat text: a part at the end that is drawn anew from its Markdown whenever there is more, and before it, once that
     has become long, parts that whatever follows leaves as they are.
 
@@ -77,9 +78,11 @@ class LiveText(VerticalGroup):
             return
         done = _part(flat(cut.done, goes_on=cut.in_code, began=self._in_code))
         self._tail, self._in_code = cut.rest, cut.in_code
-        with self.app.batch_update():
-            self._end.update(flat(self._tail, began=self._in_code))
-            await self.mount(done, before=self._end)
+        done.display = False
+        await self.mount(done, before=self._end)
+        # Both in one frame: what is settled moves from the one part into the other.
+        done.display = True
+        self._end.update(flat(self._tail, began=self._in_code))
 
     def _rest(self, began: float) -> None:
         """What was new has been painted: for how long is known now."""

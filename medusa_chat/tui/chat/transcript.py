@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Lock
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,6 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from medusa_chat.tui.backdrop import Backdrop
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.earlier import MORE, MOUNTED, EarlierLine
 from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
@@ -30,7 +32,7 @@ LIVE_ANSWERS = 3
 _TOLERANCE = 2
 
 
-class Transcript(VerticalScroll, can_focus=True):
+class Transcript(VerticalScroll, Backdrop, can_focus=True):
     """Questions and answers, oldest first. While it has the focus, a cursor stands on one of them."""
 
     FOCUS_ON_CLICK = False
@@ -57,6 +59,8 @@ class Transcript(VerticalScroll, can_focus=True):
         """What `scroll_y` was when the scroll bar was last drawn anew."""
         self._code: tuple[MessageView | None, int] = (None, 0)
         """The message code was copied from last, and which of its blocks comes next."""
+        self._order = Lock()
+        """Held by whatever mounts or removes messages and has to wait in the midst of it."""
 
     def allow_focus(self) -> bool:
         return bool(self.messages)
@@ -91,47 +95,57 @@ class Transcript(VerticalScroll, can_focus=True):
 
     async def start(self, welcome: Widget, turns: Sequence[Turn] = (), system: str = "") -> None:
         """Nothing but the welcome, the system prompt and what was said long ago."""
-        await self.remove_children()
-        self._earlier = list(turns[:-MOUNTED])
-        await self.mount(welcome, SystemLine(system), EarlierLine(), *_past(turns[-MOUNTED:]))
-        self._count_earlier()
+        async with self._order:
+            await self.remove_children()
+            self._earlier = list(turns[:-MOUNTED])
+            await self.mount(welcome, SystemLine(system), EarlierLine(), *_past(turns[-MOUNTED:]))
+            self._count_earlier()
         self.anchor(False)
         self.scroll_home(animate=False, immediate=True)
 
     async def keep(self, turns: Sequence[Turn]) -> None:
         """Cut back to these turns: what belongs to another branch goes, and all below it."""
         kept = {id(turn) for turn in turns}
-        for place, child in enumerate(self.children):
-            if isinstance(child, MessageView) and id(child.turn) not in kept:
-                await self.remove_children(self.children[place:])
-                break
+        async with self._order:
+            for place, child in enumerate(self.children):
+                if isinstance(child, MessageView) and id(child.turn) not in kept:
+                    await self.remove_children(self.children[place:])
+                    break
 
     async def extend(self, turns: Sequence[Turn]) -> None:
         """Below what is left, turns that ended long ago."""
-        await self.mount(*_past(turns))
+        async with self._order:
+            await self.mount(*_past(turns))
 
     async def add(self, turn: Turn) -> AnswerView:
         """Show a question and the place its answer will grow in; whoever asks wants to see it, so follow again."""
         answer = AnswerView(turn)
-        await self.mount(QuestionView(turn), answer)
-        for old in list(self.query(AnswerView))[:-LIVE_ANSWERS]:
-            await old.freeze()
+        async with self._order:
+            await self.mount(QuestionView(turn), answer)
         if self.is_anchored:
             self.anchor()
-        await self._put_away()
+        self.call_later(self._tidy)
         return answer
+
+    async def _tidy(self) -> None:
+        """On this widget's own queue: the screen's has keys and frames to see to."""
+        async with self._order:
+            for old in list(self.query(AnswerView))[:-LIVE_ANSWERS]:
+                await old.freeze()
+            await self._put_away()
 
     # Turns further up.
 
     async def show_earlier(self) -> bool:
         """Mount some more of them; what is in view stays where it is. False when all are mounted."""
-        turns, self._earlier = self._earlier[-MORE:], self._earlier[:-MORE]
-        if not turns:
-            return False
-        first = self.messages[0]
-        place = first.virtual_region.y
-        await self.mount(*_past(turns), before=first)
-        self._count_earlier()
+        async with self._order:
+            turns, self._earlier = self._earlier[-MORE:], self._earlier[:-MORE]
+            if not turns:
+                return False
+            first = self.messages[0]
+            place = first.virtual_region.y
+            await self.mount(*_past(turns), before=first)
+            self._count_earlier()
         self.call_after_refresh(self._scroll_along, first, place)
         self.post_message(self.EarlierShown())
         return True
@@ -154,6 +168,11 @@ class Transcript(VerticalScroll, can_focus=True):
     def _count_earlier(self) -> None:
         for line in self.query(EarlierLine):
             line.count(len(self._earlier))
+
+    async def on_mouse_scroll_up(self) -> None:
+        """At the top the wheel goes on to what is not mounted."""
+        if self.scroll_y == 0:
+            await self.show_earlier()
 
     @on(EarlierLine.Wanted)
     async def _on_wanted(self) -> None:
