@@ -78,7 +78,8 @@ class KeyLine(Footer):
 
     def _fit(self) -> None:
         """From the end. Keys in a group go with the words behind them."""
-        parts = [part for made in self._shown.values() for part in made]
+        shown = {part for made in self._shown.values() for part in made}
+        parts = [part for part in self.children if part in shown]
         keys = [part for part in parts if isinstance(part, FooterKey)]
         out = next((key for key in keys if key.key == "escape"), None) or next(
             (key for key in keys if key.action == "quit"), None
