@@ -12,7 +12,8 @@ from medusa_chat.tui.threads import SWITCH_SECONDS, give_way
 @pytest.fixture
 def interval():
     before = sys.getswitchinterval()
-    yield before
+    sys.setswitchinterval(0.005)
+    yield sys.getswitchinterval()
     sys.setswitchinterval(before)
 
 
