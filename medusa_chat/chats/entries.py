@@ -4,14 +4,14 @@ so places and ids are asked for when its turn comes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from medusa_chat.chats import conversations, messages
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.records import State
-from medusa_chat.chats.trace import TraceStep
 
 MessageId = Callable[[], int | None]
 """The id of a message by the time it is needed; None for none."""
@@ -37,7 +37,7 @@ class Ending:
     state: State
     settings: dict[str, Any]
     statistics: dict[str, Any]
-    steps: Sequence[TraceStep] = ()
+    trace: Columns | None = None
 
 
 class Entry(Protocol):
@@ -76,7 +76,7 @@ class Draft:
             if text:
                 messages.append_text(db, answer, text)
             if (ending := self.ending) is not None:
-                messages.finish(db, answer, ending.state, ending.settings, ending.statistics, ending.steps)
+                messages.finish(db, answer, ending.state, ending.settings, ending.statistics, ending.trace)
         self.place.conversation, self.answer, self.unwritten = conversation, answer, []
         if question is not None:
             self.tell(question, answer)

@@ -7,9 +7,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 from medusa_chat.chats import conversations, messages
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.records import Message
-from medusa_chat.chats.trace import to_columns
 
 FORMAT = "medusa-chat conversation"
 VERSION = 1
@@ -54,5 +54,5 @@ def _entry(db: Database, message: Message, numbers: dict[int, int]) -> dict[str,
         "created": message.created,
         "settings": message.settings,
         "statistics": message.statistics,
-        "trace": to_columns(steps) if steps else None,
+        "trace": Columns(steps).as_json() if steps else None,
     }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from medusa_chat.chats import conversations, messages
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.export import FORMAT, VERSION
 from medusa_chat.chats.records import ROLES, STATES
@@ -77,7 +78,7 @@ def _write(db: Database, conversation: int, entries: Sequence[_Entry]) -> None:
         db.run("UPDATE message SET created = ? WHERE id = ?", fields["created"], id)
         if fields["settings"] is not None or fields["statistics"] is not None or entry.steps:
             settings, statistics = fields["settings"] or {}, fields["statistics"] or {}
-            messages.finish(db, id, fields["state"], settings, statistics, entry.steps)
+            messages.finish(db, id, fields["state"], settings, statistics, Columns(entry.steps))
     for entry in entries:
         if entry.fields["chosen"]:
             _choose_here(db, ids[entry.number])

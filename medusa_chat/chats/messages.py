@@ -7,14 +7,14 @@ finds it as it was left.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from time import time
 from typing import Any
 
+from medusa_chat.chats.columns import Columns, pack
 from medusa_chat.chats.conversations import title_from
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.records import Message, Role, State
-from medusa_chat.chats.trace import TraceStep, pack, unpack
+from medusa_chat.chats.trace import TraceStep, unpack
 from medusa_chat.engine.errors import MedusaError
 
 _COLUMNS = "m.id, m.conversation, m.parent, m.role, m.content, m.state, m.chosen, m.created, m.settings, m.statistics"
@@ -58,7 +58,7 @@ def finish(
     state: State,
     settings: dict[str, Any],
     statistics: dict[str, Any],
-    steps: Sequence[TraceStep] = (),
+    trace: Columns | None = None,
 ) -> None:
     """How an answer ended, what it was made with, and every step of it."""
     with db.transaction():
@@ -66,8 +66,8 @@ def finish(
             "UPDATE message SET state = ?, settings = ?, statistics = ? WHERE id = ?",
             state, json.dumps(settings), json.dumps(statistics), message,
         )  # fmt: skip
-        if steps:
-            db.run("INSERT OR REPLACE INTO trace (message, steps) VALUES (?, ?)", message, pack(steps))
+        if trace:
+            db.run("INSERT OR REPLACE INTO trace (message, steps) VALUES (?, ?)", message, pack(trace))
 
 
 def get(db: Database, id: int) -> Message:

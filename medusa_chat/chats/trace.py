@@ -62,10 +62,6 @@ class TraceStep:
     beliefs: Believed | None = None
 
 
-def pack(steps: Sequence[TraceStep]) -> bytes:
-    return zlib.compress(json.dumps(to_columns(steps), separators=(",", ":")).encode(), 9)
-
-
 def unpack(packed: bytes) -> list[TraceStep]:
     """
     Raises:
@@ -77,31 +73,8 @@ def unpack(packed: bytes) -> list[TraceStep]:
         raise MedusaError("The step trace of this answer is damaged; its text is not: read on without it.") from error
 
 
-def to_columns(steps: Sequence[TraceStep]) -> dict[str, Any]:
-    """As JSON has it."""
-    vocabulary: dict[tuple[int, str], int] = {}
-    sources: dict[str, int] = {}
-    favourites: dict[str, int] = {}
-    return {
-        "nodes": [[_number(vocabulary, node) for node in step.nodes] for step in steps],
-        "parents": [step.parents for step in steps],
-        "scores": [[_rounded(score) for score in step.scores] for step in steps],
-        "from": [[_number(sources, source) for source in step.sources] for step in steps],
-        "paths": [step.path for step in steps],
-        "kept": [step.kept for step in steps],
-        "texts": [step.text for step in steps],
-        "ms": [[_rounded(ms) for ms in step.ms] for step in steps],
-        "plain_ms": [None if step.plain_ms is None else _rounded(step.plain_ms) for step in steps],
-        "rejected": [[_rejected_row(each) for each in step.rejected] for step in steps],
-        "beliefs": [_belief_row(step.beliefs, favourites) for step in steps],
-        "favourites": list(favourites),
-        "vocabulary": list(vocabulary),
-        "sources": list(sources),
-    }
-
-
 def from_columns(columns: Any) -> list[TraceStep]:
-    """What `to_columns` made.
+    """What `Columns.as_json` gave.
 
     Raises:
         ValueError: anything else; nothing is believed unchecked.
@@ -153,11 +126,6 @@ def _check_shape(step: TraceStep) -> None:
         raise ValueError("a path leaves its tree")
 
 
-def _rejected_row(each: Rejected) -> list[float | None]:
-    numbers = (each.probability, each.needed, each.entropy)
-    return [each.node, *(None if number is None else _rounded(number) for number in numbers)]
-
-
 def _rejected_of(row: Any) -> Rejected:
     node, probability, needed, entropy = _as(list, row)
     return Rejected(
@@ -166,17 +134,6 @@ def _rejected_of(row: Any) -> Rejected:
         None if needed is None else _float(needed),
         None if entropy is None else _float(entropy),
     )
-
-
-def _belief_row(beliefs: Believed | None, favourites: dict[str, int]) -> list[list[float]] | None:
-    if beliefs is None:
-        return None
-    return [
-        [round(chance, 4) for chance in beliefs.probabilities],
-        [round(entropy, 2) for entropy in beliefs.entropies],
-        [_number(favourites, text) for text in beliefs.favourites],
-        [round(chance, 3) for chance in beliefs.certainties],
-    ]
 
 
 def _believed(row: Any, favourites: Sequence[str]) -> Believed | None:
@@ -194,15 +151,6 @@ def _believed(row: Any, favourites: Sequence[str]) -> Believed | None:
 def _vocabulary_entry(entry: Any) -> tuple[int, str]:
     token, text = _as(list, entry)
     return _as(int, token), _as(str, text)
-
-
-def _number(known: dict[T, int], value: T) -> int:
-    """Its place among the values seen so far; a new one comes last."""
-    return known.setdefault(value, len(known))
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.4g}")
 
 
 def _list(columns: dict[str, Any], name: str) -> list[Any]:

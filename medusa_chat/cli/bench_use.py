@@ -89,6 +89,7 @@ def _converse(session: Session, folder: Path, asked: Sequence[str], tokens: int)
 
 def _answer(session: Session, db: Database, chat: int, question: str, tokens: int) -> None:
     from medusa_chat.chats import messages
+    from medusa_chat.chats.columns import Columns
     from medusa_chat.chats.trace import TraceStep
 
     above = messages.add(db, chat, None, "user", question)
@@ -99,7 +100,9 @@ def _answer(session: Session, db: Database, chat: int, question: str, tokens: in
         for step in session.start(prompt, Sampling(), Decoding(), Limits(max_tokens=tokens))
     ]
     messages.append_text(db, answer, "".join(step.text for step in steps))
-    messages.finish(db, answer, "finished", {"model": session.model, "sampling": {"temperature": 0.0}}, {}, steps)
+    messages.finish(
+        db, answer, "finished", {"model": session.model, "sampling": {"temperature": 0.0}}, {}, Columns(steps)
+    )
 
 
 def _decode(session: Session, asked: Sequence[str], tokens: int) -> Decoded:

@@ -13,6 +13,7 @@ from time import time
 from typing import Any, TypeVar
 
 from medusa_chat.chats import conversations, messages
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.entries import nowhere
 from medusa_chat.chats.records import Conversation
@@ -48,7 +49,7 @@ class Journal:
         """Characters of the running answer handed over."""
         self._settings: dict[str, Any] | None = None
         self._made_with: object = None
-        self._steps: list[TraceStep] = []
+        self._trace = Columns()
 
     def open(self) -> None:
         self._later(self._open)
@@ -105,7 +106,8 @@ class Journal:
             now = settings_of(choices, loaded)
             change = {"step": taken.steps[0].index, "decoding": now["decoding"], "sampling": now["sampling"]}
             self._settings.setdefault("changes", []).append(change)
-        self._steps += map(trace_step, taken.steps)
+        trace = self._trace
+        self._later(lambda: trace.extend(map(trace_step, taken.steps)))
         self._append("".join(step.text for step in taken.steps))
 
     def save(self) -> None:
@@ -116,8 +118,8 @@ class Journal:
         """The running answer has ended, or is being left."""
         if self._answering:
             self._append(turn.text[self._length :])
-            ending = ending_of(turn, self._settings or {}, self._steps)
-            self._answering, self._steps = False, []
+            ending = ending_of(turn, self._settings or {}, self._trace)
+            self._answering = False
             self._write(lambda scribe: scribe.finish(ending))
 
     # Earlier conversations.
@@ -166,7 +168,7 @@ class Journal:
     # On the thread.
 
     def _begin(self) -> None:
-        self._answering, self._length, self._settings, self._steps = True, 0, None, []
+        self._answering, self._length, self._settings, self._trace = True, 0, None, Columns()
 
     def _open(self) -> None:
         try:

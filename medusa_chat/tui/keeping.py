@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.entries import Ending
 from medusa_chat.chats.records import State
 from medusa_chat.chats.trace import Believed, Rejected, TraceStep
@@ -74,7 +74,7 @@ def settings_of(choices: Choices, loaded: Loaded | None) -> dict[str, Any]:
     return {**model, **{part: as_dict(options) for part, options in parts.items()}}
 
 
-def ending_of(turn: Turn, settings: dict[str, Any], steps: Sequence[TraceStep]) -> Ending:
+def ending_of(turn: Turn, settings: dict[str, Any], trace: Columns) -> Ending:
     """Of a turn that has ended; one without an ending of its own was left while it ran."""
     state: State = "finished"
     if turn.failure is not None:
@@ -96,4 +96,4 @@ def ending_of(turn: Turn, settings: dict[str, Any], steps: Sequence[TraceStep]) 
     if turn.statistics is not None:
         statistics["prompt_tokens"] = turn.statistics.prompt_tokens
         statistics["prefill_seconds"] = turn.statistics.prefill_seconds
-    return Ending(state, settings, statistics, steps)
+    return Ending(state, settings, statistics, trace)

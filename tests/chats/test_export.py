@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medusa_chat.chats import conversations, export, importing, messages
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.trace import Believed, TraceStep
 from medusa_chat.engine.errors import MedusaError
@@ -26,7 +27,9 @@ def talk(db) -> int:
     conversation = conversations.create(db, "Be brief.")
     question = messages.add(db, conversation, None, "user", "Capital of France?")
     answer = messages.add(db, conversation, question, "assistant", "Paris.", "unfinished")
-    messages.finish(db, answer, "finished", {"model": "tiny"}, {"tokens": 2}, [STEP, replace(STEP, beliefs=BELIEFS)])
+    messages.finish(
+        db, answer, "finished", {"model": "tiny"}, {"tokens": 2}, Columns([STEP, replace(STEP, beliefs=BELIEFS)])
+    )
     beside(db, answer, "Par", "stopped")
     return conversation
 

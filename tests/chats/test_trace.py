@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medusa_chat.chats.trace import Believed, Rejected, TraceStep, from_columns, pack, to_columns, unpack
+from medusa_chat.chats.columns import Columns, pack
+from medusa_chat.chats.trace import Believed, Rejected, TraceStep, from_columns, unpack
 from medusa_chat.engine.errors import MedusaError
 
 
@@ -55,12 +56,12 @@ def steps(draw) -> TraceStep:
 
 @given(st.lists(steps(), max_size=6))
 def test_a_round_trip_is_exact(trace):
-    assert unpack(pack(trace)) == trace
+    assert unpack(pack(Columns(trace))) == trace
 
 
 def test_scores_and_times_keep_four_digits():
     step = TraceStep(((1, "a"),), (-1,), (0.123456789,), ("root",), (0,), (1,), "a", (12.3456,) * 5, 0.000123456)
-    (back,) = unpack(pack([step]))
+    (back,) = unpack(pack(Columns([step])))
     assert (back.scores, back.ms[0], back.plain_ms) == ((0.1235,), 12.35, 0.0001235)
 
 
@@ -103,7 +104,7 @@ def test_a_thousand_tokens_take_less_than_200_kb(nodes):
             ),
         )
 
-    assert len(pack([one() for _ in range(int(1000 / each))])) < 200_000
+    assert len(pack(Columns(one() for _ in range(int(1000 / each))))) < 200_000
 
 
 def test_a_trace_from_before_there_were_beliefs_is_read():
@@ -116,7 +117,7 @@ def test_a_trace_from_before_there_were_beliefs_is_read():
 
 def columns(**changes) -> dict:
     step = TraceStep(((1, "a"), (2, "b")), (-1, 0), (1.0, 0.5), ("root", "head 1"), (0, 1), (2, 3), "b", (1.0,) * 5)
-    return {**json.loads(json.dumps(to_columns([step]))), **changes}
+    return {**json.loads(json.dumps(Columns([step]).as_json())), **changes}
 
 
 def test_the_columns_themselves_are_fine():

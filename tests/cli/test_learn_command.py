@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from medusa_chat import catalog
 from medusa_chat.chats import conversations, messages
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.options import Decoding, Limits, Sampling
@@ -47,7 +48,9 @@ def answered(model: str, count: int, *, private: bool = False, made_by: str | No
             for step in session.start(prompt, Sampling(), Decoding("plain"), Limits(max_tokens=24))
         ]
         messages.append_text(db, answer, "".join(step.text for step in steps) or "?")
-        messages.finish(db, answer, "finished", {"model": made_by or model, "sampling": {"temperature": 0}}, {}, steps)
+        messages.finish(
+            db, answer, "finished", {"model": made_by or model, "sampling": {"temperature": 0}}, {}, Columns(steps)
+        )
     if private:
         conversations.keep_private(db, chat)
     db.close()

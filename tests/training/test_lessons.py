@@ -9,6 +9,7 @@ from doubles.branches import beside
 from doubles.small_tokenizers import byte_level
 
 from medusa_chat.chats import conversations, messages
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.errors import MedusaError
@@ -28,7 +29,7 @@ def say(db: Database, chat: int, above: int | None, question: str, *kept: tuple[
     asked = messages.add(db, chat, above, "user", question)
     answer = messages.add(db, chat, asked, "assistant", "words", "unfinished")
     steps = [TraceStep(((9, "x"),), (-1,), (1.0,), ("root",), (0,), one, "x", (1.0,) * 5) for one in kept]
-    messages.finish(db, answer, "finished", {"model": "mine", "sampling": {"temperature": heat}}, {}, steps)
+    messages.finish(db, answer, "finished", {"model": "mine", "sampling": {"temperature": heat}}, {}, Columns(steps))
     return answer
 
 
@@ -37,7 +38,7 @@ def test_every_branch_is_read_as_the_model_read_it(db: Database) -> None:
     first = say(db, chat, None, "One?", (40, 41), (42,))
     second = say(db, chat, first, "Two?", (50,), heat=0.7)
     other = beside(db, second, "other words")
-    messages.finish(db, other, "stopped", {"model": "mine"}, {}, [])
+    messages.finish(db, other, "stopped", {"model": "mine"}, {})
     found = answered(db, "mine", TOKENIZER)
     system, one = {"role": "system", "content": "Be brief."}, {"role": "user", "content": "One?"}
     further = [system, one, {"role": "assistant", "content": "words"}, {"role": "user", "content": "Two?"}]

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from doubles.step_records import steps_of
 
-from medusa_chat.chats.trace import pack, unpack
+from medusa_chat.chats.columns import Columns, pack
+from medusa_chat.chats.trace import unpack
 from medusa_chat.host.messages import StepRecord
 from medusa_chat.tui.keeping import record_of, trace_step
 
@@ -16,7 +17,7 @@ RECORDS = steps_of("The capital of France is Paris, a city on the river Seine.")
 
 def kept(records: list[StepRecord]) -> list[StepRecord]:
     """Through the disk and back."""
-    trace = unpack(pack([trace_step(record) for record in records]))
+    trace = unpack(pack(Columns(trace_step(record) for record in records)))
     return [record_of(step, index) for index, step in enumerate(trace, start=1)]
 
 

@@ -10,17 +10,17 @@ from textual.widgets import Static
 
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.backdrop import Backdrop
 from medusa_chat.tui.chat.live_text import LiveText
 from medusa_chat.tui.chat.message_view import MessageView, SiblingLine
 from medusa_chat.tui.chat.note import Note
 from medusa_chat.tui.chat.token_view import TokenView
 from medusa_chat.tui.flat import flat
 from medusa_chat.tui.garbage import let_go
+from medusa_chat.tui.light_container import LightContainer
 from medusa_chat.tui.turn import Turn
 
 
-class AnswerView(MessageView, VerticalGroup, Backdrop):
+class AnswerView(MessageView, VerticalGroup, LightContainer):
     """Draws what its turn holds, whenever `draw` is called."""
 
     def __init__(self, turn: Turn, past: bool = False) -> None:

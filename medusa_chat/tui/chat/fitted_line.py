@@ -8,8 +8,10 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.widgets import Static
 
+from medusa_chat.tui.laid_out_once import LaidOutOnce
 
-class FittedLine(Static):
+
+class FittedLine(Static, LaidOutOnce):
     """Asks for its words anew whenever it is laid out."""
 
     def __init__(self, classes: str) -> None:

@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from medusa_chat.engine.text.harmless import harmless
-from medusa_chat.tui.backdrop import Backdrop
 from medusa_chat.tui.flat import flat
+from medusa_chat.tui.laid_out_once import LaidOutOnce
+from medusa_chat.tui.light_container import LightContainer
 from medusa_chat.tui.settling import settled
 
 SHARE = 0.25
@@ -21,7 +22,7 @@ LONGEST_REST = 0.5
 """Seconds: what was slow once (colouring the first code of all loads what it needs) does not leave the text standing."""
 
 
-class LiveText(VerticalGroup, Backdrop):
+class LiveText(VerticalGroup, LightContainer):
     """Flat text: a part at the end that is drawn anew from its Markdown whenever there is more, and before it, once that
     has become long, parts that whatever follows leaves as they are.
 
@@ -37,7 +38,7 @@ class LiveText(VerticalGroup, Backdrop):
         """What the part at the end shows."""
         self._in_code = False
         """That part begins in the midst of a block of code."""
-        self._end = _part(flat(""))
+        self._end = _Part(flat(""))
         self._work: asyncio.Task[None] | None = None
         self._rest_until = 0.0
 
@@ -76,7 +77,7 @@ class LiveText(VerticalGroup, Backdrop):
         if (cut := settled(self._tail)) is None:
             self._end.update(flat(self._tail, began=self._in_code))
             return
-        done = _part(flat(cut.done, goes_on=cut.in_code, began=self._in_code))
+        done = _Part(flat(cut.done, goes_on=cut.in_code, began=self._in_code))
         self._tail, self._in_code = cut.rest, cut.in_code
         done.display = False
         await self.mount(done, before=self._end)
@@ -90,5 +91,6 @@ class LiveText(VerticalGroup, Backdrop):
         self._rest_until = now + min((now - began) * (1 / SHARE - 1), LONGEST_REST)
 
 
-def _part(text: Content) -> Static:
-    return Static(text, classes="frozen", markup=False)
+class _Part(Static, LaidOutOnce):
+    def __init__(self, text: Content) -> None:
+        super().__init__(text, classes="frozen", markup=False)

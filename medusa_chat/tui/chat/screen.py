@@ -138,8 +138,10 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
 
     async def _end_turn(self) -> None:
         self.refresh_bindings()
-        self._dirty = self._view is not None and not await self._view.draw()
-        self._paint()
+        if self._view is not None:
+            await self._view.draw()
+        # In a frame of their own: the end of the text, what is under it and the line of keys fill one.
+        self._dirty = self._tree_dirty = True
         composer, turn = self.query_one(Composer), self.dialogue.current
         self._hint()
         if turn is not None and turn.failure is not None and not turn.text and not composer.text:

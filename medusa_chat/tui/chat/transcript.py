@@ -15,7 +15,6 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from medusa_chat.tui.backdrop import Backdrop
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.earlier import MORE, MOUNTED, EarlierLine
 from medusa_chat.tui.chat.message_keys import MESSAGE_BINDINGS
@@ -23,6 +22,7 @@ from medusa_chat.tui.chat.message_view import MessageView, QuestionView
 from medusa_chat.tui.chat.note import failure
 from medusa_chat.tui.chat.system_prompt import SystemLine
 from medusa_chat.tui.garbage import let_go
+from medusa_chat.tui.light_container import LightContainer
 from medusa_chat.tui.markup import code_blocks
 from medusa_chat.tui.turn import Turn
 
@@ -32,7 +32,7 @@ LIVE_ANSWERS = 3
 _TOLERANCE = 2
 
 
-class Transcript(VerticalScroll, Backdrop, can_focus=True):
+class Transcript(VerticalScroll, LightContainer, can_focus=True):
     """Questions and answers, oldest first. While it has the focus, a cursor stands on one of them."""
 
     FOCUS_ON_CLICK = False

@@ -10,6 +10,7 @@ from doubles.lessons import BETTER, WORSE, fails, lasts, says
 from textual.widgets import Static
 
 from medusa_chat.chats import conversations, messages
+from medusa_chat.chats.columns import Columns
 from medusa_chat.chats.database import Database
 from medusa_chat.chats.trace import TraceStep
 from medusa_chat.settings.learning import Learning, learning, prefer_learning
@@ -55,7 +56,7 @@ def answered(count: int, private: bool = False) -> None:
     for _ in range(count):
         question = messages.add(db, chat, None, "user", "What?")
         answer = messages.add(db, chat, question, "assistant", "a", "unfinished")
-        messages.finish(db, answer, "finished", {"model": "tiny"}, {}, [step])
+        messages.finish(db, answer, "finished", {"model": "tiny"}, {}, Columns([step]))
     conversations.keep_private(db, chat, private)
     db.close()
 

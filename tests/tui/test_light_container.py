@@ -1,4 +1,4 @@
-"""A backdrop looks as the container it stands for."""
+"""A light container looks as the container it stands for."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from textual.containers import VerticalGroup
 from textual.filter import Monochrome
 from textual.widgets import Static
 
-from medusa_chat.tui.backdrop import Backdrop
+from medusa_chat.tui.light_container import LightContainer
 
 
-class Quick(VerticalGroup, Backdrop):
+class Quick(VerticalGroup, LightContainer):
     DEFAULT_CSS = "Quick { height: 1fr; }"
 
 
