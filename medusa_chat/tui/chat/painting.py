@@ -33,7 +33,7 @@ class PaintedScreen(Screen[None]):
         super().__init__()
         self.dialogue = dialogue
         self._ticks = 0
-        self._tree_dirty = False
+        self._figures_dirty = self._tree_dirty = False
         self.wishes = Wishes()
 
     def on_mount(self) -> None:
@@ -97,6 +97,7 @@ class PaintedScreen(Screen[None]):
         self._paint_tree()
 
     def _paint_figures(self) -> None:
+        self._figures_dirty = False
         if self.shows("medusa"):
             self.query_one(MedusaPanel).show_figures(self.dialogue.talk.shown, self.dialogue.model.longest)
 

@@ -37,7 +37,8 @@ from medusa_chat.tui.turn import Turn
 
 DRAIN_SECONDS = 1 / 25
 PAINT_EVERY = 3
-"""Drains between two repaints of text and figures: the screen shares its processor with the model."""
+"""Drains between two repaints of the text, and of the figures one later: the screen shares its processor with the model,
+and a key that was pressed waits for one frame only."""
 TREE_EVERY = 6
 SAVE_EVERY = 25
 
@@ -59,7 +60,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
     @property
     def settled(self) -> bool:
         """Everything that arrived is drawn."""
-        return not self._dirty and not self._tree_dirty
+        return not (self._dirty or self._figures_dirty or self._tree_dirty)
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="body"):
@@ -103,10 +104,11 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
             await self._react(event)
         if self._dirty and self._ticks % PAINT_EVERY == 0:
             self._dirty = self._view is not None and not await self._view.draw()
+        if self._figures_dirty and self._ticks % PAINT_EVERY == 1:
             self._paint_figures()
-        await self._ask_next()
-        if self._tree_dirty and self._ticks % TREE_EVERY == 0:
+        if self._tree_dirty and self._ticks % TREE_EVERY == 2:
             self._paint_tree()
+        await self._ask_next()
         if self._ticks % SAVE_EVERY == 0:
             self._journal.save()
         for trouble in self._journal.troubles():
@@ -117,7 +119,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
     async def _react(self, event: Event) -> None:
         effect = self.dialogue.take(event)
         if effect is Effect.STEPPED:
-            self._dirty = self._tree_dirty = True
+            self._dirty = self._figures_dirty = self._tree_dirty = True
         elif effect is Effect.ENDED:
             await self._end_turn()
         elif effect is Effect.LOADED:
@@ -134,14 +136,12 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         if self.dialogue.busy:
             self._hint()
         self._show_settings()
-        self._dirty = True
+        self._dirty = self._figures_dirty = True
 
     async def _end_turn(self) -> None:
         self.refresh_bindings()
-        if self._view is not None:
-            await self._view.draw()
-        # In a frame of their own: the end of the text, what is under it and the line of keys fill one.
-        self._dirty = self._tree_dirty = True
+        self._dirty = self._view is not None and not await self._view.draw()
+        self._figures_dirty = self._tree_dirty = True
         composer, turn = self.query_one(Composer), self.dialogue.current
         self._hint()
         if turn is not None and turn.failure is not None and not turn.text and not composer.text:
@@ -174,7 +174,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._view = await self.query_one(Transcript).add(turn)
         self.query_one(Sidebar).look_again()
         self.keep_token_view()
-        self._dirty = True
+        self._dirty = self._figures_dirty = True
         self._hint()
 
     def _hint(self) -> None:
