@@ -26,6 +26,7 @@ _TITLES = {
     "composer.send": "Send the question",
     "composer.newline": "New line in the question",
     "composer.editor": "Write the question in your own editor",
+    "composer.clear": "Clear what is written",
     "message.previous": "Message above",
     "message.next": "Message below",
     "message.first": "First message",

@@ -184,6 +184,24 @@ async def test_undoing_a_paste_that_had_a_scroll_bar_and_doing_it_again(open_cha
         assert chat.composer.text == "beforex"
 
 
+async def test_all_that_is_written_is_cleared_at_once_and_comes_back(open_chat):
+    text = "".join(f"line {number} of a log with 東京 in it\n" for number in range(3000))
+    async with open_chat() as chat:
+        await chat.pilot.press("u", "p")
+        chat.app.post_message(events.Paste(text))
+        await chat.until(lambda: chat.composer.text == f"up{text}")
+        # As terminals send it, with the letter as its character.
+        chat.app.post_message(events.Key("alt+u", "u"))
+        await chat.until(lambda: chat.composer.text == "")
+        assert "Clear what is written" not in [each.title for each in chat.app.get_system_commands(chat.screen)]
+        await chat.pilot.press("alt+u", "ctrl+z")
+        await chat.until(lambda: chat.composer.text == f"up{text}")
+        await chat.find("clear what", "Clear what is written")
+        await chat.until(lambda: chat.composer.text == "")
+        await chat.pilot.press("n", "ctrl+z", "ctrl+z")
+        await chat.until(lambda: chat.composer.text == f"up{text}")
+
+
 def editor(tmp_path, monkeypatch, script: str) -> None:
     path = tmp_path / "my editor.sh"
     path.write_text(f"#!/bin/sh\n{script}\n")

@@ -59,6 +59,14 @@ class Composer(TextBox):
             show=False,
             tooltip="Write the question in your own editor (VISUAL or EDITOR)",
         ),
+        Binding(
+            "alt+u",
+            "wipe",
+            "Clear",
+            id="composer.clear",
+            show=False,
+            tooltip="Clear all that is written in the question; ctrl+z brings it back",
+        ),
     ]
 
     @dataclass
@@ -115,6 +123,8 @@ class Composer(TextBox):
             pass
         elif means(self, event.key, "composer.newline"):
             self.action_newline()
+        elif means(self, event.key, "composer.clear"):
+            await self.run_action("wipe")
         else:
             if not event.is_printable and await self._act(event.key):
                 event.stop()
@@ -140,6 +150,14 @@ class Composer(TextBox):
 
     def action_newline(self) -> None:
         self.insert("\n")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Clearing is offered where something is written."""
+        return self.document.end != (0, 0) if action == "wipe" else super().check_action(action, parameters)
+
+    def action_wipe(self) -> None:
+        """Like everything that is typed it can be undone."""
+        self._type("")
 
     def action_edit_outside(self) -> None:
         """The screen is the editor's until it ends; what the engine says meanwhile waits."""
