@@ -32,8 +32,8 @@ async def stand_still(chat: Chat) -> None:
         nonlocal seen, since
         now = chat.app.screen._compositor.render_strips()
         if now != seen or _busy(chat):
-            seen, since = now, chat.screen._ticks
-        return chat.screen._ticks - since >= TICKS
+            seen, since = now, chat.screen.pace.ticks
+        return chat.screen.pace.ticks - since >= TICKS
 
     await until(chat.pilot, still)
 

@@ -6,12 +6,12 @@ from textual.events import Resize
 from textual.screen import Screen
 
 from medusa_chat.tui.chat.arrangement import BROAD_FROM, PANEL_FROM, PARTS, Part, Wishes, arranged
+from medusa_chat.tui.chat.pace import Pace
 from medusa_chat.tui.chat.status import Status, StatusLine, summary
 from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.dialogue import Dialogue
 from medusa_chat.tui.panel.panel import MedusaPanel
 
-BEAT_EVERY = 5
 _KEY_LINE = 1
 """Rows at the bottom that notices leave free."""
 CLASSES: dict[Part, str] = {"sidebar": "-sidebar", "settings": "-settings", "medusa": "-panel"}
@@ -32,8 +32,7 @@ class PaintedScreen(Screen[None]):
     def __init__(self, dialogue: Dialogue) -> None:
         super().__init__()
         self.dialogue = dialogue
-        self._ticks = 0
-        self._figures_dirty = self._tree_dirty = False
+        self.pace = Pace()
         self.wishes = Wishes()
 
     def on_mount(self) -> None:
@@ -97,12 +96,12 @@ class PaintedScreen(Screen[None]):
         self._paint_tree()
 
     def _paint_figures(self) -> None:
-        self._figures_dirty = False
+        self.pace.figures = False
         if self.shows("medusa"):
             self.query_one(MedusaPanel).show_figures(self.dialogue.talk.shown, self.dialogue.model.longest)
 
     def _paint_tree(self) -> None:
-        self._tree_dirty = False
+        self.pace.tree = False
         if self.shows("medusa"):
             turn = self.dialogue.talk.shown
             self.query_one(MedusaPanel).show_tree(turn.last if turn is not None else None)
@@ -117,6 +116,6 @@ class PaintedScreen(Screen[None]):
                 behind=not transcript.following,
                 new_lines=transcript.new_lines,
                 summary=None if panel else summary(dialogue.talk.shown, dialogue.choices, dialogue.model.longest),
-                beat=self._ticks // BEAT_EVERY if stage is not None else 0,
+                beat=self.pace.beat if stage is not None else 0,
             )
         )

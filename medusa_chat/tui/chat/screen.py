@@ -16,6 +16,7 @@ from medusa_chat.host.protocol import Engine
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.composer import BUSY, HELD, QUEUED, READY, STOPPING, WAITING, Composer
 from medusa_chat.tui.chat.keys import CHAT_BINDINGS
+from medusa_chat.tui.chat.pace import TICK_SECONDS
 from medusa_chat.tui.chat.queued import QueuedPrompts
 from medusa_chat.tui.chat.sidebar import Sidebar
 from medusa_chat.tui.chat.status import StatusLine
@@ -35,11 +36,6 @@ from medusa_chat.tui.settings.setting_list import SettingList
 from medusa_chat.tui.shelf import Shelf
 from medusa_chat.tui.turn import Turn
 
-DRAIN_SECONDS = 1 / 25
-PAINT_EVERY = 3
-"""Drains between two repaints of the text, and of the figures one later: the screen shares its processor with the model,
-and a key that was pressed waits for one frame only."""
-TREE_EVERY = 6
 SAVE_EVERY = 25
 
 
@@ -54,13 +50,12 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         super().__init__(Dialogue(engine, model, self._journal, quantize))
         self._prompt = prompt
         self._view: AnswerView | None = None
-        self._dirty = False
         self._begun = False
 
     @property
     def settled(self) -> bool:
         """Everything that arrived is drawn."""
-        return not (self._dirty or self._figures_dirty or self._tree_dirty)
+        return self.pace.settled
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="body"):
@@ -89,7 +84,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self.dialogue.model.open()
         self._journal.open()
         self.query_one(Sidebar).look_again()
-        self.set_interval(DRAIN_SECONDS, self._tick)
+        self.set_interval(TICK_SECONDS, self._tick)
         if self._prompt is not None and self._prompt.strip():
             await self._ask(self._prompt)
 
@@ -99,17 +94,18 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
     # What the engine says.
 
     async def _tick(self) -> None:
-        self._ticks += 1
+        pace = self.pace
+        pace.ticks += 1
         for event in self.dialogue.drain():
             await self._react(event)
-        if self._dirty and self._ticks % PAINT_EVERY == 0:
-            self._dirty = self._view is not None and not await self._view.draw()
-        if self._figures_dirty and self._ticks % PAINT_EVERY == 1:
+        if pace.text_due:
+            pace.text = self._view is not None and not await self._view.draw()
+        if pace.figures_due:
             self._paint_figures()
-        if self._tree_dirty and self._ticks % TREE_EVERY == 2:
+        if pace.tree_due:
             self._paint_tree()
         await self._ask_next()
-        if self._ticks % SAVE_EVERY == 0:
+        if pace.ticks % SAVE_EVERY == 0:
             self._journal.save()
         for trouble in self._journal.troubles():
             self.notify(trouble, severity="warning", timeout=10)
@@ -119,7 +115,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
     async def _react(self, event: Event) -> None:
         effect = self.dialogue.take(event)
         if effect is Effect.STEPPED:
-            self._dirty = self._figures_dirty = self._tree_dirty = True
+            self.pace.text = self.pace.figures = self.pace.tree = True
         elif effect is Effect.ENDED:
             await self._end_turn()
         elif effect is Effect.LOADED:
@@ -136,12 +132,12 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         if self.dialogue.busy:
             self._hint()
         self._show_settings()
-        self._dirty = self._figures_dirty = True
+        self.pace.text = self.pace.figures = True
 
     async def _end_turn(self) -> None:
         self.refresh_bindings()
-        self._dirty = self._view is not None and not await self._view.draw()
-        self._figures_dirty = self._tree_dirty = True
+        self.pace.text = self._view is not None and not await self._view.draw()
+        self.pace.figures = self.pace.tree = True
         composer, turn = self.query_one(Composer), self.dialogue.current
         self._hint()
         if turn is not None and turn.failure is not None and not turn.text and not composer.text:
@@ -163,7 +159,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         """What waits in the queue; not behind an answer that was stopped or failed, for it may be about that one."""
         queued, turn = self.query_one(QueuedPrompts), self.dialogue.current
         ended_well = turn is None or turn.reason in ("eos", "length", "stop")
-        if queued.prompts and ended_well and self.editing is None and not self._dirty:
+        if queued.prompts and ended_well and self.editing is None and not self.pace.text:
             await self._ask(queued.next())
 
     async def _ask(self, question: str) -> None:
@@ -174,7 +170,7 @@ class ChatScreen(LearningScreen, TokenScreen, SteppingScreen):
         self._view = await self.query_one(Transcript).add(turn)
         self.query_one(Sidebar).look_again()
         self.keep_token_view()
-        self._dirty = self._figures_dirty = True
+        self.pace.text = self.pace.figures = True
         self._hint()
 
     def _hint(self) -> None:
