@@ -240,6 +240,21 @@ async def test_search_leaves_what_has_the_words(open_chat):
         await chat.until(lambda: "Drafting" in chat.shown(rows) and rows.has_focus)
 
 
+async def test_saving_out_of_a_search_shows_all_rows_and_says_so_in_the_search_line(open_chat):
+    async with open_chat(TEXT) as chat:
+        rows = await opened(chat)
+        search = chat.screen.query_one(SearchLine)
+        await chat.pilot.press("f5", "slash", *"temp", "enter")
+        await chat.until(lambda: rows.has_focus and "budget" not in chat.shown(rows))
+        await chat.pilot.press("S")
+        await chat.until(lambda: chat.screen.query_one(ValueLine).has_focus)
+        await chat.until(lambda: search.value == "" and "budget" in chat.shown(rows))
+        await chat.pilot.press(*"night", "enter")
+        await chat.until(lambda: "✓ night" in chat.shown(rows) and rows.has_focus)
+        assert search.value == ""
+        assert "budget" in chat.shown(rows)
+
+
 async def test_letters_that_mean_nothing_here_go_nowhere(open_chat):
     async with open_chat(TEXT) as chat:
         rows = await opened(chat)

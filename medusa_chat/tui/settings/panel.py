@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from medusa_chat.settings.presets import Preset
 from medusa_chat.tui.settings.drawing import State, explained
 from medusa_chat.tui.settings.setting_list import SettingList
-from medusa_chat.tui.settings.wishes import RowChanged, SearchWanted
+from medusa_chat.tui.settings.wishes import RowChanged, SearchDropped, SearchWanted
 from medusa_chat.tui.text import MUTED
 
 TITLE = Content.assemble(("Settings", "bold $primary"), ("  from the next step on", MUTED))
@@ -79,6 +79,11 @@ class SettingsPanel(Vertical):
     @on(SearchWanted)
     def _on_search(self) -> None:
         self.query_one(SearchLine).focus()
+
+    @on(SearchDropped)
+    def _on_dropped(self, event: SearchDropped) -> None:
+        event.stop()
+        self.query_one(SearchLine).value = ""
 
     @on(RowChanged)
     def _on_moved(self, event: RowChanged) -> None:

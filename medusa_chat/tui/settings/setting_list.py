@@ -30,6 +30,7 @@ from medusa_chat.tui.settings.wishes import (
     PresetNamed,
     PresetTaken,
     RowChanged,
+    SearchDropped,
     SearchWanted,
     SettingsChosen,
     SettingsLeft,
@@ -166,6 +167,7 @@ class SettingList(Widget, can_focus=True):
     def action_save(self) -> None:
         if not any(isinstance(row, SaveRow) for row in self._rows):
             self.filter("")
+            self.post_message(SearchDropped())
         self._put(next(at for at, row in enumerate(self._rows) if isinstance(row, SaveRow)))
         self._type("")
 

@@ -61,5 +61,9 @@ class SearchWanted(Message):
     """The search line is to have the focus."""
 
 
+class SearchDropped(Message):
+    """All rows are shown again, whatever the search line says."""
+
+
 class SettingsLeft(Message):
     """The person is done here."""
