@@ -53,3 +53,5 @@ class Hit:
     conversation: Conversation
     pieces: tuple[tuple[str, bool], ...]
     """The place in pieces; True marks what was searched for."""
+    message: int | None = None
+    """The newest message with the words, by id; None where only the title has them."""

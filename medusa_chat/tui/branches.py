@@ -25,6 +25,15 @@ class Wording:
         self.chosen = len(self.turns) - 1
         return self.below[-1]
 
+    def choose(self, message: int) -> bool:
+        """The turn with this message, by its id on the disk; a question leaves the answer as it was. False: none has it."""
+        if self.turns[self.chosen].kept.question != message:
+            holds = [message in (turn.kept.question, turn.kept.answer) for turn in self.turns]
+            if not any(holds):
+                return False
+            self.chosen = holds.index(True)
+        return True
+
 
 @dataclass(eq=False, slots=True)
 class Fork:
@@ -98,6 +107,28 @@ class Branches:
             wording.chosen += by
         self._number()
         return wording.turns[wording.chosen]
+
+    def lead_to(self, message: int) -> Turn | None:
+        """Show the branch that holds a message, by its id on the disk, with what is below it as it was left.
+
+        Returns the turn with the message, or None where there is none.
+        """
+        forks, above = [self._first], dict[Fork, tuple[Fork, Wording]]()
+        for fork in forks:
+            for wording in fork.wordings:
+                forks += wording.below
+                above.update((below, (fork, wording)) for below in wording.below)
+        places = ((fork, wording) for fork in forks for wording in fork.wordings if wording.choose(message))
+        if (place := next(places, None)) is None:
+            return None
+        fork, wording = place
+        turn = wording.turns[wording.chosen]
+        fork.chosen = fork.wordings.index(wording)
+        while fork in above:
+            below, (fork, wording) = fork, above[fork]
+            wording.chosen, fork.chosen = wording.below.index(below), fork.wordings.index(wording)
+        self._number()
+        return turn
 
     def _way(self) -> Iterator[tuple[Fork, Wording]]:
         fork = self._first

@@ -59,8 +59,13 @@ class Talk:
         there = self._branches.walk(turn, by, question)
         if there is not None:
             self.turns = self._branches.shown
-            self._journal.choose(self.turns[-1])
+            self.stay()
         return there
+
+    def stay(self) -> None:
+        """The branch that is shown is the one to be found again; until then it may have been only looked at."""
+        if self.turns:
+            self._journal.choose(self.turns[-1])
 
     def number(self) -> int:
         """For the next answer or comparison; none has the number of another."""

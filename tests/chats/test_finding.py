@@ -75,3 +75,12 @@ def test_markers_cannot_be_smuggled_in(db):
     talk(db, "x", "a \ufdd0fake\ufdd1 [bold]word[/bold]")
     (hit,) = search(db, "word", 5)
     assert ("word", True) in hit.pieces
+
+
+def test_a_hit_knows_its_newest_message_but_not_of_a_title_alone(db):
+    found_twice = talk(db, "pear", "apple one", "pear", "apple two", "pear")
+    both, title = talk(db, "apple", "pear"), talk(db, "nothing of that kind")
+    conversations.rename(db, title, "My apple book")
+    places = {hit.conversation.id: hit.message for hit in search(db, "apple", 50)}
+    ids = [each.id for each in messages.branch(db, found_twice)]
+    assert places == {title: None, both: messages.branch(db, both)[0].id, found_twice: ids[3]}

@@ -112,3 +112,25 @@ def test_a_conversation_of_thousands_of_turns_is_recalled(tmp_path):
             parent = messages.add(db, conversation, parent, "assistant" if number % 2 else "user", str(number))
     assert len(branches_of(messages.tree(db, conversation)).shown) == 750
     db.close()
+
+
+def test_a_message_is_led_to_on_whatever_branch_it_is_and_all_else_stays_as_it_was(grown):
+    branches, (one, two, three) = grown
+    again, reworded = turn("two"), turn("one, reworded")
+    branches.answer_again(two, again)
+    branches.append(turn("below the further answer"))
+    branches.reword(one, reworded)
+    for number, each in enumerate((one, two, three, again, reworded)):
+        each.kept.question, each.kept.answer = 10 * number, 10 * number + 1
+    again.kept.question = two.kept.question
+    assert branches.lead_to(three.kept.answer) is three
+    assert branches.shown == [one, two, three]
+    assert (one.wordings, two.answers) == ((1, 2), (1, 2))
+    assert branches.lead_to(again.kept.answer) is again
+    assert questions(branches) == ["one", "two", "below the further answer"]
+    assert branches.lead_to(reworded.kept.question) is reworded
+    assert branches.shown == [reworded]
+    assert branches.lead_to(two.kept.question) is again
+    assert questions(branches) == ["one", "two", "below the further answer"]
+    assert branches.lead_to(99) is None
+    assert questions(branches) == ["one", "two", "below the further answer"]

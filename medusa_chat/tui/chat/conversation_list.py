@@ -38,7 +38,10 @@ class ConversationList(Vertical):
 
     @dataclass
     class Chosen(Message):
+        """To be opened; at a message, by id, where that is what was searched for."""
+
         conversation: int
+        message: int | None
 
     def __init__(self, shelf: Shelf, leave: Callable[[int], Awaitable[None]], grouped: bool) -> None:
         super().__init__()
@@ -113,9 +116,12 @@ class ConversationList(Vertical):
     @property
     def marked(self) -> Conversation | None:
         """The one under the cursor."""
-        option = self.query_one(Conversations).highlighted_option
+        hit = self._hit(self.query_one(Conversations).highlighted_option)
+        return None if hit is None else hit.conversation
+
+    def _hit(self, option: Option | None) -> Hit | None:
         id = None if option is None else option.id
-        return next((hit.conversation for hit in self._hits if str(hit.conversation.id) == id), None)
+        return next((hit for hit in self._hits if str(hit.conversation.id) == id), None)
 
     def _say(self, text: str) -> None:
         said = self.query_one("#none", Static)
@@ -136,12 +142,15 @@ class ConversationList(Vertical):
 
     @on(Input.Submitted, "#words")
     def _on_submitted(self) -> None:
-        if self.marked is not None:
-            self.post_message(self.Chosen(self.marked.id))
+        self._choose(self.query_one(Conversations).highlighted_option)
 
     @on(OptionList.OptionSelected)
     def _on_selected(self, event: OptionList.OptionSelected) -> None:
-        self.post_message(self.Chosen(int(event.option_id or 0)))
+        self._choose(event.option)
+
+    def _choose(self, option: Option | None) -> None:
+        if (hit := self._hit(option)) is not None:
+            self.post_message(self.Chosen(hit.conversation.id, hit.message))
 
     def action_archived(self) -> None:
         """The other kind: what was put away, or what was not."""

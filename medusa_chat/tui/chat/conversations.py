@@ -18,8 +18,8 @@ from medusa_chat.tui.shelf import Shelf
 from medusa_chat.tui.text import FRAME, that_fits
 
 
-class ConversationsScreen(ModalScreen["int | None"]):
-    """Gives back the id of the chosen one. What is typed goes into the search; tab leads to the lines and their keys."""
+class ConversationsScreen(ModalScreen["ConversationList.Chosen | None"]):
+    """Gives back what was chosen. What is typed goes into the search; tab leads to the lines and their keys."""
 
     CSS_PATH = "conversations.tcss"
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-high")]  # noqa: RUF012
@@ -42,7 +42,7 @@ class ConversationsScreen(ModalScreen["int | None"]):
 
     @on(ConversationList.Chosen)
     def _on_chosen(self, event: ConversationList.Chosen) -> None:
-        self.dismiss(event.conversation)
+        self.dismiss(event)
 
 
 class _Page(Vertical):

@@ -14,6 +14,7 @@ from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.chat.conversation_list import ConversationList
 from medusa_chat.tui.chat.sidebar import Sidebar
 from medusa_chat.tui.chat.system_prompt import SystemEditor, SystemLine
+from medusa_chat.tui.chat.transcript import Transcript
 from medusa_chat.tui.shelf import Shelf
 from medusa_chat.tui.turn import Turn
 
@@ -38,16 +39,26 @@ class OpeningScreen(BranchingScreen):
             self.dialogue.forget()
             await self.show(())
 
-    async def open(self, conversation: int) -> None:
+    async def open(self, conversation: int, message: int | None = None) -> None:
+        """At its end, to go on; or at one of its messages, to read.
+
+        A message that is on another branch is shown there. That is a look only: the file keeps the branch that was
+        chosen, until the person asks something on this one, walks on from it or exports it.
+        """
         self.dialogue.leave()
         try:
             about, branches = await self.dialogue.talk.recall(conversation)
         except MedusaError as error:
             self.notify(str(error), severity="error")
         else:
+            there = None if message is None else branches.lead_to(message)
             self.dialogue.go_on(about, branches)
             await self.show(self.dialogue.turns)
-            self.action_compose()
+            if there is None:
+                self.action_compose()
+            else:
+                self._end_visit()
+                await self.query_one(Transcript).read(there, asked=there.kept.question == message)
 
     @work(exclusive=True, group="conversations")
     async def action_conversations(self) -> None:
@@ -55,12 +66,12 @@ class OpeningScreen(BranchingScreen):
 
         chosen = await self.app.push_screen_wait(ConversationsScreen(self.shelf, self.leave))
         if chosen is not None:
-            await self.open(chosen)
+            await self.open(chosen.conversation, chosen.message)
         self.query_one(Sidebar).look_again()
 
     @on(ConversationList.Chosen)
     async def _on_conversation_chosen(self, event: ConversationList.Chosen) -> None:
-        await self.open(event.conversation)
+        await self.open(event.conversation, event.message)
 
     # At the side.
 
@@ -75,10 +86,14 @@ class OpeningScreen(BranchingScreen):
             sidebar.enter()
 
     def action_compose(self) -> None:
-        """To the composer. Conversations that stand where something else was were only visited."""
+        """To the composer."""
+        self._end_visit()
+        self.query_one(Composer).focus()
+
+    def _end_visit(self) -> None:
+        """Conversations that stand where something else was were only visited."""
         if is_over("sidebar", self.size.width, self.wishes):
             self.wish(self.wishes.left("sidebar"))
-        self.query_one(Composer).focus()
 
     def _arrange(self, width: int) -> None:
         shown = self.shows("sidebar")
@@ -92,6 +107,7 @@ class OpeningScreen(BranchingScreen):
         if (here := self.shelf.here) is None:
             self.notify("There is nothing to export yet.", timeout=4)
             return
+        self.dialogue.talk.stay()
         try:
             path = await self.shelf.save(here, form)
         except MedusaError as error:

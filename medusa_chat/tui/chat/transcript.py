@@ -136,10 +136,10 @@ class Transcript(VerticalScroll, LightContainer, can_focus=True):
 
     # Turns further up.
 
-    async def show_earlier(self) -> bool:
+    async def show_earlier(self, count: int = MORE) -> bool:
         """Mount some more of them; what is in view stays where it is. False when all are mounted."""
         async with self._order:
-            turns, self._earlier = self._earlier[-MORE:], self._earlier[:-MORE]
+            turns, self._earlier = self._earlier[-count:], self._earlier[:-count]
             if not turns:
                 return False
             first = self.messages[0]
@@ -149,6 +149,22 @@ class Transcript(VerticalScroll, LightContainer, can_focus=True):
         self.call_after_refresh(self._scroll_along, first, place)
         self.post_message(self.EarlierShown())
         return True
+
+    async def read(self, turn: Turn, asked: bool) -> None:
+        """The cursor goes to the question or the answer of a turn, which comes back with all below it if need be."""
+        if turn in self._earlier:
+            await self.show_earlier(len(self._earlier) - self._earlier.index(turn))
+        kind = QuestionView if asked else AnswerView
+        message = next(each for each in self.messages if each.turn is turn and isinstance(each, kind))
+        self.mark(message)
+        self.focus(scroll_visible=False)
+        self.call_after_refresh(self._bring_to_top, message)
+
+    def _bring_to_top(self, message: MessageView) -> None:
+        """Once there is a layout. Nothing below is new: the end was passed over, not missed."""
+        self.settle()
+        self._bottom = self.max_scroll_y
+        self.scroll_to_widget(message, top=True, animate=False, immediate=True)
 
     def _scroll_along(self, first: MessageView, place: int) -> None:
         moved = first.virtual_region.y - place
