@@ -146,6 +146,19 @@ async def test_an_export_has_the_branch_that_is_shown(open_chat, ids, tmp_path, 
         assert "reworded gnu" in (tmp_path / "A zebra.md").read_text()
 
 
+async def test_what_was_left_meanwhile_is_not_read(open_chat):
+    async with open_chat("Later.", size=(80, 24)) as chat:
+        await open_hit(chat, "ctrl+o", "question3x")
+        await lands_on(chat, "question3x", QuestionView)
+        turn = chat.screen.marked.turn
+        await chat.pilot.press("ctrl+n")
+        transcript = chat.screen.query_one(Transcript)
+        await chat.until(lambda: not transcript.messages)
+        await transcript.read(turn, asked=True)
+        await chat.pilot.pause()
+        assert chat.composer.has_focus
+
+
 async def test_without_words_the_end_opens_after_a_search_too(open_chat):
     async with open_chat("Later.", size=(200, 50)) as chat:
         await open_hit(chat, "ctrl+b", "answer3x")

@@ -151,20 +151,23 @@ class Transcript(VerticalScroll, LightContainer, can_focus=True):
         return True
 
     async def read(self, turn: Turn, asked: bool) -> None:
-        """The cursor goes to the question or the answer of a turn, which comes back with all below it if need be."""
+        """The cursor goes to the question or the answer of a turn, which comes back with all below it if need be;
+        unless another conversation was opened meanwhile."""
         if turn in self._earlier:
             await self.show_earlier(len(self._earlier) - self._earlier.index(turn))
         kind = QuestionView if asked else AnswerView
-        message = next(each for each in self.messages if each.turn is turn and isinstance(each, kind))
-        self.mark(message)
-        self.focus(scroll_visible=False)
-        self.call_after_refresh(self._bring_to_top, message)
+        for message in self.messages:
+            if message.turn is turn and isinstance(message, kind):
+                self.mark(message)
+                self.focus(scroll_visible=False)
+                self.call_after_refresh(self._bring_to_top, message)
 
     def _bring_to_top(self, message: MessageView) -> None:
         """Once there is a layout. Nothing below is new: the end was passed over, not missed."""
-        self.settle()
-        self._bottom = self.max_scroll_y
-        self.scroll_to_widget(message, top=True, animate=False, immediate=True)
+        if message.marked and message.is_attached:
+            self.settle()
+            self._bottom = self.max_scroll_y
+            self.scroll_to_widget(message, top=True, animate=False, immediate=True)
 
     def _scroll_along(self, first: MessageView, place: int) -> None:
         moved = first.virtual_region.y - place
