@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from doubles.scripted_engine import LOADED
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from medusa_chat.engine.options import Decoding, Limits, Sampling
 from medusa_chat.host.messages import Adjust, Generate
@@ -17,6 +17,7 @@ from medusa_chat.tui.chat.status import StatusLine
 from medusa_chat.tui.panel.knob_list import KnobList
 from medusa_chat.tui.panel.panel import MedusaPanel
 from medusa_chat.tui.settings.drawing import value_at
+from medusa_chat.tui.settings.explaining import Explained
 from medusa_chat.tui.settings.fields import Field
 from medusa_chat.tui.settings.panel import SearchLine, SettingsPanel
 from medusa_chat.tui.settings.setting_keys import LIST_BINDINGS
@@ -43,7 +44,7 @@ async def goto(chat, label: str) -> None:
 
 
 def said(chat) -> str:
-    return str(chat.screen.query_one(SettingsPanel).query_one(".explained", Static).render())
+    return str(chat.screen.query_one(Explained).render())
 
 
 def adjusted(chat) -> Adjust:

@@ -1,5 +1,5 @@
-"""How a row of the settings list looks, and what is said of the one under the cursor. What is said by colour is said by
-a sign too: a dot where a value differs from the program's, brackets where it does not count."""
+"""How a row of the settings list looks. What is said by colour is said by a sign too: a dot where a value differs from
+the program's, brackets where it does not count."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from textual.content import Content
 from medusa_chat.engine.text.harmless import harmless
 from medusa_chat.host.messages import Loaded
 from medusa_chat.settings.presets import Preset
-from medusa_chat.tui.choices import Choices, described, in_force, with_preset
+from medusa_chat.tui.choices import Choices, in_force
 from medusa_chat.tui.knobs import key_of
 from medusa_chat.tui.learning.knowledge import NOTHING, Learnt
 from medusa_chat.tui.settings.fields import Field
 from medusa_chat.tui.settings.learning_rows import LearningRow
-from medusa_chat.tui.settings.rows import Choosable, Heading, Row, SaveRow, steps
+from medusa_chat.tui.settings.rows import Heading, Row, SaveRow, steps
 from medusa_chat.tui.text import FAINT, MUTED, fitted
 
 MARK_CELLS = 2
@@ -55,7 +55,7 @@ def drawn(row: Row, state: State, width: int, at_cursor: bool) -> Content:
 
 def value_at(width: int) -> int:
     """The cell of the arrow before a value; the value follows after a space."""
-    return MARK_CELLS + (19 if width >= _KEYS_FROM else 14)
+    return MARK_CELLS + (19 if width >= _KEYS_FROM else 15)
 
 
 def value_cells(row: Field | LearningRow, state: State, width: int) -> int:
@@ -98,12 +98,17 @@ def _field(row: Field, state: State, width: int) -> Content:
     rest = _room(width) - cell_len(value)
     return Content.assemble(
         ("• " if changed else "  ", "bold $accent"),
-        (fitted(row.label, value_at(width) - MARK_CELLS), MUTED if idle else "$foreground"),
+        _label(row, width).stylize(MUTED if idle else "$foreground"),
         (before, FAINT),
         (value, style),
         (after + " " * rest, FAINT),
         (f"{key:>{_key_cells(width)}}", FAINT if idle else MUTED),
     )
+
+
+def _label(row: Field | LearningRow, width: int) -> Content:
+    """Up to the value, with a space before it."""
+    return Content(fitted(row.label, value_at(width) - MARK_CELLS - 1) + " ")
 
 
 def _learning(row: LearningRow, state: State, width: int) -> Content:
@@ -112,7 +117,7 @@ def _learning(row: LearningRow, state: State, width: int) -> Content:
     value = fitted(_value(row, state), value_cells(row, state, width))
     return Content.assemble(
         ("• " if changed else "  ", "bold $accent"),
-        (fitted(row.label, value_at(width) - MARK_CELLS), MUTED if idle else "$foreground"),
+        _label(row, width).stylize(MUTED if idle else "$foreground"),
         (before, FAINT),
         (value, MUTED if idle else "bold $foreground" if changed else "$foreground"),
         (after + " " * (_room(width) - cell_len(value) + _key_cells(width)), FAINT),
@@ -128,46 +133,4 @@ def _preset(row: Preset, state: State, width: int) -> Content:
         (name, "bold $foreground" if now else "$foreground"),
         ("  ", ""),
         (f"{kind:>8}", style),
-    )
-
-
-def explained(row: Choosable | None, state: State, problem: str) -> Content:
-    """What is said below the list; a problem with what was typed comes first."""
-    if row is None:
-        return Content.styled("Nothing has these words; Esc shows all settings again.", MUTED)
-    if problem:
-        return Content.assemble(("✗ ", "bold $error"), (harmless(problem), "$foreground"))
-    if isinstance(row, SaveRow):
-        return Content.assemble(("A preset of your own: ", MUTED), (described(state.choices), "$foreground"))
-    if isinstance(row, LearningRow):
-        return _of_learning(row, state.learnt)
-    return _of_preset(row, state) if isinstance(row, Preset) else _of_field(row, state)
-
-
-def _of_learning(row: LearningRow, learnt: Learnt) -> Content:
-    reason = row.idle(learnt)
-    told = Content(harmless(row.told(learnt)))
-    return Content.assemble((f"( ) {harmless(reason)}\n", "$foreground"), told.stylize(MUTED)) if reason else told
-
-
-def _of_preset(row: Preset, state: State) -> Content:
-    keys = "enter applies it" + ("; d twice deletes it" if row.own else "")
-    settings = described(with_preset(state.choices, row))
-    return Content.assemble(
-        (f"{harmless(row.description) or settings}\n", "$foreground"),
-        (f"{settings if row.description else ''}\n" if row.description else "", MUTED),
-        (keys, MUTED),
-    )
-
-
-def _of_field(row: Field, state: State) -> Content:
-    reason = row.idle(state.choices, state.loaded)
-    lossy = row.id == "decoding.rule" and state.choices.decoding.lossy
-    warning = "! lossy: the answers may differ from what the model alone would say. " if lossy else ""
-    default = f" Default: {row.show(Choices(), state.loaded)}, 0 sets it." if row.changed(state.choices) else ""
-    return Content.assemble(
-        (warning, "bold $warning"),
-        (f"( ) {reason}\n" if reason else "", "$foreground"),
-        (f"{row.meaning}.", MUTED if reason else "$foreground"),
-        (default, MUTED),
     )

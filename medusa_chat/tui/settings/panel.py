@@ -13,7 +13,8 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from medusa_chat.settings.presets import Preset
-from medusa_chat.tui.settings.drawing import State, explained
+from medusa_chat.tui.settings.drawing import State
+from medusa_chat.tui.settings.explaining import Explained
 from medusa_chat.tui.settings.setting_list import SettingList
 from medusa_chat.tui.settings.wishes import RowChanged, SearchDropped, SearchWanted
 from medusa_chat.tui.text import MUTED
@@ -53,7 +54,7 @@ class SettingsPanel(Vertical):
         yield SearchLine(placeholder="/ search", compact=True)
         with VerticalScroll(can_focus=False):
             yield SettingList(self._state)
-        yield Static(classes="explained", markup=False)
+        yield Explained()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.rows.reveal)
@@ -89,5 +90,5 @@ class SettingsPanel(Vertical):
     def _on_moved(self, event: RowChanged) -> None:
         event.stop()
         rows = self.rows
-        self.query_one(".explained", Static).update(explained(rows.row, rows.state, rows.problem))
+        self.query_one(Explained).tell(rows.row, rows.state, rows.problem)
         self.refresh_bindings()

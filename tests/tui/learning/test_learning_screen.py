@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 from doubles.lessons import BETTER, WORSE, fails, lasts, says
-from textual.widgets import Static
 
 from medusa_chat.chats import conversations, messages
 from medusa_chat.chats.columns import Columns
@@ -18,8 +17,8 @@ from medusa_chat.settings.paths import chats_file
 from medusa_chat.tui.chat.conversation_lines import Conversations
 from medusa_chat.tui.learning import idleness, pupil, screen_part
 from medusa_chat.tui.learning.knowledge import LESSONS
+from medusa_chat.tui.settings.explaining import Explained
 from medusa_chat.tui.settings.learning_rows import LearningRow
-from medusa_chat.tui.settings.panel import SettingsPanel
 from medusa_chat.tui.settings.setting_list import SettingList
 
 
@@ -96,7 +95,7 @@ async def at(chat, label: str) -> SettingList:
 
 
 def said(chat) -> str:
-    return str(chat.screen.query_one(SettingsPanel).query_one(".explained", Static).render())
+    return str(chat.screen.query_one(Explained).render())
 
 
 async def test_it_is_off_until_it_is_switched_on_and_then_says_what_happens(open_chat, store, lessons):
