@@ -50,7 +50,7 @@ def test_that_a_rule_is_lossy_comes_before_its_default():
     )
 
 
-@pytest.mark.parametrize("width", [36, 38, 50])
+@pytest.mark.parametrize("width", [35, 36, 37, 50])
 def test_a_space_stands_between_a_name_and_its_value(width):
     for row in (*FIELDS, *LEARNING_ROWS):
         line = drawn(row, LOSSLESS, width, False).plain

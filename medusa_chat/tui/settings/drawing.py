@@ -23,6 +23,8 @@ MARK_CELLS = 2
 _KEYS_FROM = 44
 """Narrower lists show no keys and shorter labels, so that values, and that a rule is lossy, are read whole."""
 _KEY_CELLS = 4
+_NAMES_FROM = 37
+"""Narrower lists cut the longest names, for the same reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def drawn(row: Row, state: State, width: int, at_cursor: bool) -> Content:
 
 def value_at(width: int) -> int:
     """The cell of the arrow before a value; the value follows after a space."""
-    return MARK_CELLS + (19 if width >= _KEYS_FROM else 15)
+    return MARK_CELLS + (19 if width >= _KEYS_FROM else 15 if width >= _NAMES_FROM else 14)
 
 
 def value_cells(row: Field | LearningRow, state: State, width: int) -> int:
