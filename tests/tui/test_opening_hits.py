@@ -11,6 +11,7 @@ from medusa_chat.settings.paths import chats_file
 from medusa_chat.tui.chat.answer import AnswerView
 from medusa_chat.tui.chat.conversation_lines import Conversations
 from medusa_chat.tui.chat.conversations import ConversationsScreen
+from medusa_chat.tui.chat.earlier import MOUNTED
 from medusa_chat.tui.chat.message_view import MessageView, QuestionView
 from medusa_chat.tui.chat.transcript import Transcript
 
@@ -98,6 +99,15 @@ async def test_a_hit_far_up_is_mounted_marked_and_in_view_and_esc_leads_back(ope
         assert chat.composer.has_focus
         await chat.ask("Go on?")
         await chat.until(lambda: transcript.following)
+
+
+async def test_of_a_hit_too_far_up_to_bring_back_at_once_it_is_said_where_it_is(open_chat, monkeypatch):
+    monkeypatch.setattr("medusa_chat.tui.chat.opening.AT_ONCE", 10)
+    async with open_chat("Later.", size=(80, 24)) as chat:
+        await open_hit(chat, "ctrl+o", "question3x")
+        await chat.until(lambda: any(f"{TURNS - 3 - MOUNTED} turns further up" in toast for toast in chat.toasts))
+        assert len(chat.screen.query(AnswerView)) == MOUNTED
+        assert chat.composer.has_focus
 
 
 async def test_a_hit_near_the_end_needs_no_more_turns(open_chat):

@@ -12,6 +12,8 @@ MOUNTED = 12
 """Turns on the screen at most while the newest is followed: every widget makes each frame a little slower."""
 MORE = 12
 """Turns that come back at a time."""
+AT_ONCE = 100
+"""Turns that come back at once at most, for a message that was searched for: each takes some 15 ms."""
 
 _HOW = f"click or alt+PgUp shows {MORE} more"
 

@@ -12,6 +12,7 @@ from medusa_chat.tui.chat.arrangement import is_over
 from medusa_chat.tui.chat.branching import BranchingScreen
 from medusa_chat.tui.chat.composer import Composer
 from medusa_chat.tui.chat.conversation_list import ConversationList
+from medusa_chat.tui.chat.earlier import AT_ONCE
 from medusa_chat.tui.chat.sidebar import Sidebar
 from medusa_chat.tui.chat.system_prompt import SystemEditor, SystemLine
 from medusa_chat.tui.chat.transcript import Transcript
@@ -54,11 +55,15 @@ class OpeningScreen(BranchingScreen):
             there = None if message is None else branches.lead_to(message)
             self.dialogue.go_on(about, branches)
             await self.show(self.dialogue.turns)
+            transcript = self.query_one(Transcript)
             if there is None:
                 self.action_compose()
+            elif (further := transcript.further_up(there)) > AT_ONCE:
+                self.action_compose()
+                self.notify(f"These words stand {further} turns further up: alt+PgUp leads there.", timeout=8)
             else:
                 self._end_visit()
-                await self.query_one(Transcript).read(there, asked=there.kept.question == message)
+                await transcript.read(there, asked=there.kept.question == message)
 
     @work(exclusive=True, group="conversations")
     async def action_conversations(self) -> None:

@@ -139,7 +139,8 @@ class Transcript(VerticalScroll, LightContainer, can_focus=True):
     async def show_earlier(self, count: int = MORE) -> bool:
         """Mount some more of them; what is in view stays where it is. False when all are mounted."""
         async with self._order:
-            turns, self._earlier = self._earlier[-count:], self._earlier[:-count]
+            cut = max(0, len(self._earlier) - count)
+            turns, self._earlier = self._earlier[cut:], self._earlier[:cut]
             if not turns:
                 return False
             first = self.messages[0]
@@ -150,11 +151,14 @@ class Transcript(VerticalScroll, LightContainer, can_focus=True):
         self.post_message(self.EarlierShown())
         return True
 
+    def further_up(self, turn: Turn) -> int:
+        """How many turns have to come back until this one is there."""
+        return len(self._earlier) - self._earlier.index(turn) if turn in self._earlier else 0
+
     async def read(self, turn: Turn, asked: bool) -> None:
         """The cursor goes to the question or the answer of a turn, which comes back with all below it if need be;
         unless another conversation was opened meanwhile."""
-        if turn in self._earlier:
-            await self.show_earlier(len(self._earlier) - self._earlier.index(turn))
+        await self.show_earlier(self.further_up(turn))
         kind = QuestionView if asked else AnswerView
         for message in self.messages:
             if message.turn is turn and isinstance(message, kind):
