@@ -115,7 +115,7 @@ class PaintedScreen(Screen[None]):
                 paused=dialogue.busy and dialogue.paused,
                 behind=not transcript.following,
                 new_lines=transcript.new_lines,
-                summary=None if panel else summary(dialogue.talk.shown, dialogue.choices, dialogue.model.longest),
+                summary=() if panel else summary(dialogue.talk.shown, dialogue.choices, dialogue.model.longest),
                 beat=self.pace.beat if stage is not None else 0,
             )
         )

@@ -15,6 +15,7 @@ from medusa_chat.tui.text import FAINT, MUTED, figure
 from medusa_chat.tui.turn import Turn
 
 _BAR = 20
+_GAP = Content("  ")
 _TREND = 12
 _WHEEL = "◐◓◑◒"
 _PAUSED = "  alt+n one step · alt+p goes on · ctrl+g inspects · esc stops"
@@ -30,7 +31,8 @@ class Status:
     """The person reads further up."""
     new_lines: int = 0
     """That have come below since then."""
-    summary: Content | None = None
+    summary: tuple[Content, ...] = ()
+    """What is said last is left out first where there is no room for all of it."""
     beat: int = 0
     """Turns the wheel where nobody knows how long it takes."""
 
@@ -40,15 +42,18 @@ class StatusLine(Static):
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
-        self._shown: Status | None = None
+        self._shown = Status()
 
     def show(self, status: Status) -> None:
         if status != self._shown:
             self._shown = status
-            self.update(_line(status))
+            self.refresh()
+
+    def render(self) -> Content:
+        return _line(self._shown, self.content_size.width)
 
 
-def _line(status: Status) -> Content:
+def _line(status: Status, width: int) -> Content:
     if status.stage is not None:
         return _progress(status.stage, status.beat)
     if status.paused:
@@ -57,7 +62,14 @@ def _line(status: Status) -> Content:
         count = status.new_lines
         said = f"↓ {count} new line{'s' if count != 1 else ''}" if count else "↓ more below"
         return Content.assemble((said, "bold $accent"), (" · ctrl+end follows again", MUTED))
-    return status.summary or Content("")
+    return that_fit(status.summary, width)
+
+
+def that_fit(parts: tuple[Content, ...], width: int) -> Content:
+    """As many of the first parts as fit whole; the first one always."""
+    while len(parts) > 1 and _GAP.join(parts).cell_length > width:
+        parts = parts[:-1]
+    return _GAP.join(parts)
 
 
 def _progress(stage: Progress, beat: int) -> Content:
@@ -76,22 +88,21 @@ def _progress(stage: Progress, beat: int) -> Content:
     )
 
 
-def summary(turn: Turn | None, choices: Choices, longest: int) -> Content:
-    """The panel in one line. What is cut off first on a small screen comes last; that a rule is lossy comes first."""
+def summary(turn: Turn | None, choices: Choices, longest: int) -> tuple[Content, ...]:
+    """The panel in one line, the most telling first: that a rule is lossy."""
     decoding = choices.decoding
-    lossy = Content.styled(f"{decoding.rule_label}  " if decoding.lossy else "", "bold $warning")
-    settings = decoding.decoder if decoding.lossy else f"{decoding.decoder} · {decoding.rule}"
+    lossy = (Content.styled(decoding.rule_label, "bold $warning"),) if decoding.lossy else ()
+    settings = Content.styled(decoding.decoder if decoding.lossy else f"{decoding.decoder} · {decoding.rule}", MUTED)
     if turn is None or not turn.tally.steps:
-        return Content.assemble(lossy, (f"{settings}  ctrl+t opens the panel", MUTED))
+        return *lossy, settings, Content.styled("ctrl+t opens the panel", MUTED)
     tally = turn.tally
     trend = sparkline(list(turn.lengths), _TREND, longest)[0]
-    return Content.assemble(
-        lossy,
-        (f"{figure(tally.tokens_per_second, 1)}", "bold $foreground"),
-        (" tokens/s  ", MUTED),
-        (figure(tally.acceleration_rate), "bold $foreground"),
-        (" tokens/step  ", MUTED),
-        (f"{figure(tally.speedup)}×", "bold $primary"),
-        (f"  {settings}  ", MUTED),
-        (trend, "$primary"),
+    return (
+        *lossy,
+        Content.assemble((figure(tally.tokens_per_second, 1), "bold $foreground"), (" tokens/s", MUTED)),
+        Content.assemble((figure(tally.acceleration_rate), "bold $foreground"), (" tokens/step", MUTED)),
+        Content.styled(f"{figure(tally.speedup)}×", "bold $primary"),
+        settings,
+        # In its full width from the start: what is shown does not vanish while it grows.
+        Content.styled(f"{trend:<{_TREND}}", "$primary"),
     )

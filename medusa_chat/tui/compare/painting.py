@@ -113,7 +113,7 @@ class RaceScreen(Screen[None]):
         stage = dialogue.loading or (shown.stage if shown is not None else None)
         said = story(shown, dialogue.paused) if shown is not None else ""
         beat = self._looks // BEAT_EVERY if stage is not None else 0
-        self.query_one(StatusLine).show(Status(stage, summary=Content.styled(said, MUTED), beat=beat))
+        self.query_one(StatusLine).show(Status(stage, summary=(Content.styled(said, MUTED),), beat=beat))
 
     @property
     def _lane_texts(self) -> list[LaneText]:
