@@ -30,9 +30,6 @@ from medusa_chat.tui.turn import Turn
 
 T = TypeVar("T")
 
-LISTED = 200
-"""Conversations offered at once; older ones are found by searching."""
-
 
 class Journal:
     """The screen's side of `chats`. Troubles are collected, not raised: the conversation itself goes on."""
